@@ -14,8 +14,8 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/cli/page/browser/**/*.ts'],
-    languageOptions: { parserOptions: { project: './src/cli/page/browser/tsconfig.json' } },
+    files: ['src/page/browser/**/*.ts'],
+    languageOptions: { parserOptions: { project: './src/page/browser/tsconfig.json' } },
   },
   {
     files: ['**/*.mjs', '**/*.js', '**/*.cjs'],

@@ -72,7 +72,7 @@ const packages = {
     });
   },
   /** Compiles anew: types in packages may have changed, which tsc does not notice. */
-  end: () => [STAMP, 'dist/.tsbuildinfo', 'dist/cli/page/.tsbuildinfo'].forEach(remove),
+  end: () => [STAMP, 'dist/.tsbuildinfo', 'dist/page/.tsbuildinfo'].forEach(remove),
 };
 
 function installedPackages() {
@@ -106,7 +106,7 @@ const STAMP = 'dist/.build-stamp'; // its time is the begin of the last successf
 /** Compares times as make does: tsc takes longer to find that nothing changed than all other checks together. */
 const typescript = {
   label: 'compiling TypeScript (tsc)',
-  command: [process.execPath, 'node_modules/typescript/bin/tsc', '--build', 'tsconfig.json', 'src/cli/page/browser'],
+  command: [process.execPath, 'node_modules/typescript/bin/tsc', '--build', 'tsconfig.json', 'src/page/browser'],
 
   isDone() {
     const times = filesIn('src', /./).map((file) => timeOf(`src/${file}`));

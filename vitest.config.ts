@@ -8,6 +8,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: suites.map((folder) => `test/${folder}/**`),
+    // A run decides on the code alone. `npm run fuzz` draws other seeds.
+    setupFiles: ['test/support/seed.ts'],
     // Real rings, threads and processes: a test waits for a condition, on a machine that may have much else to do. The
     // limits only end a test that waits for what never comes.
     testTimeout: 180_000,

@@ -2,8 +2,8 @@
 import { diag } from '@opentelemetry/api';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { agentColumns, fleetAnswer } from '../dist/cli/api/history.js';
-import { Recorder, SAMPLE_MS } from '../dist/cli/history/recorder.js';
+import { agentColumns, fleetAnswer } from '../dist/serve/api/history.js';
+import { Recorder, SAMPLE_MS } from '../dist/serve/history/recorder.js';
 import { SourceFeed } from '../dist/instrumentation/feed/snapshot-feed.js';
 import { openSource } from '../dist/shm-bridge/index.js';
 import { producerSettings } from '../dist/settings/settings.js';

@@ -3,7 +3,7 @@ import { chromium } from 'playwright-core';
 import { Command } from './support/command.mjs';
 import { inDirectory, plural, quantile, round } from './support/measure.mjs';
 import { PageAnswers } from './support/page-answers.mjs';
-import { chromiumPath } from '../test/page/chromium.mjs';
+import { chromiumPath } from '../test/browser/chromium.mjs';
 
 export const title = 'CPU time of the main thread for an update of the live page, once a second, milliseconds';
 

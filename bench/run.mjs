@@ -1,12 +1,12 @@
-// `npm run bench [-- NAME ...] [--json | --markdown | --update] [--quick]`: builds the native programs and runs all
+// `npm run bench [-- NAME ...] [--json | --markdown] [--quick]`: builds the native programs and runs all
 // benches, or the named ones. Figures are medians of several runs after a warm-up, with references of the same run:
-// ratios of two machines can be compared, figures cannot. --update writes the tables into docs/performance.md. --quick
-// only checks that the benches work: a time above its limit is printed, and is no failure.
+// ratios of two machines can be compared, figures cannot: docs/performance.md has those of one machine. --quick only checks
+// that the benches work: a time above its limit is printed, and is no failure.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { markdownTable, withTable } from './support/markdown.mjs';
+import { markdownTable } from './support/markdown.mjs';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const benches = readdirSync(here('.'))
@@ -17,7 +17,6 @@ const { values, positionals } = parseArgs({
   options: {
     json: { type: 'boolean' },
     markdown: { type: 'boolean' },
-    update: { type: 'boolean' },
     quick: { type: 'boolean', default: false },
   },
   allowPositionals: true,
@@ -31,8 +30,6 @@ const { status } = spawnSync('make', ['-C', here('../native'), '--silent', '-j2'
   stdio: ['inherit', process.stderr, 'inherit'],
 });
 if (status !== 0) process.exit(1);
-
-const PAGE = here('../docs/performance.md');
 
 for (const name of positionals.length > 0 ? positionals : benches) {
   const bench = await import(new URL(`${name}.bench.mjs`, import.meta.url));
@@ -50,8 +47,6 @@ for (const name of positionals.length > 0 ? positionals : benches) {
     console.error(`${name}: ${text}`);
     if (!values.quick) process.exitCode = 1; // other work on the machine makes a frame slower
   }
-  if (values.update && rows.length > 0)
-    writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), name, markdownTable(table)));
 }
 
 /** Throws for a cell without a number: the bench is broken. */

@@ -1,10 +1,10 @@
 /** A frame of top: the CPU time from new totals to the text for the terminal, which other programs do not change. */
-import { Tracker } from '../dist/cli/top/tracker.js';
-import { frame } from '../dist/cli/top/screen/frame.js';
-import { INITIAL } from '../dist/cli/top/screen/keys.js';
-import { Gathering, sceneOf } from '../dist/cli/top/screen/scene.js';
-import { SteadyOrder } from '../dist/cli/top/screen/steady-order.js';
-import { terminalText } from '../dist/cli/top/screen/terminal-text.js';
+import { Tracker } from '../dist/top/tracker.js';
+import { frame } from '../dist/top/screen/frame.js';
+import { INITIAL } from '../dist/top/screen/keys.js';
+import { Gathering, sceneOf } from '../dist/top/screen/scene.js';
+import { SteadyOrder } from '../dist/top/screen/steady-order.js';
+import { terminalText } from '../dist/top/screen/terminal-text.js';
 import { plural, quantile, round } from './support/measure.mjs';
 
 export const title = 'CPU time of a frame of top, milliseconds';
@@ -57,20 +57,23 @@ function sampleAt(second, count) {
   const agents = Array.from({ length: count }, (_, i) => ({
     id: `ring ${i}`,
     agent: `prefill-llama70b-tp${i}`,
+    name: `prefill-llama70b-tp${i}`,
     life: 'alive',
     pid: 1_000 + i,
     txBytes: Math.round((second + Math.sin((second + i) / 7)) * (1 + i) * 5e6),
     rxBytes: second * 1e6,
-    requests: second * 200,
-    errors: i % 50 === 0 ? second : 0,
+    txRequests: second * 200,
+    rxRequests: 0,
+    errors: [i % 50 === 0 ? second : 0],
+    errorStatuses: ['backend'],
+    dropped: 0,
     lost: 0,
-    lostMore: false,
-    missed: false,
+    suspect: false,
     fill: (i % 20) / 20,
     idleMs: 20,
     unused: false,
-    transferTimes: { scale: 4, zeroCount: 0, offset: 40, counts: new Float64Array(120).fill(second * (1 + (i % 3))) },
-    postTimes: { scale: 4, zeroCount: 0, offset: 10, counts: new Float64Array(40).fill(second) },
+    transferTimesUs: { scale: 4, zeroCount: 0, offset: 40, counts: new Float64Array(120).fill(second * (1 + (i % 3))) },
+    postTimesUs: { scale: 4, zeroCount: 0, offset: 10, counts: new Float64Array(40).fill(second) },
   }));
   return { takenMs: second * 1_000, agents, notes: [], facts: FACTS };
 }

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-#include "ring_writer.h"
+#include "ring/ring_writer.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Makes the font of the live page: the characters of its own texts out of Inter, weights 400 to 700. Names with other
 // characters are drawn in the font of the system.
 //
-//   node packaging/font.mjs    writes src/cli/page/browser/inter.woff2; needs the registry of npm
+//   node packaging/font.mjs    writes src/page/browser/inter.woff2; needs the registry of npm
 //
 // The two packages are not development dependencies: the font changes once in years.
 import { spawnSync } from 'node:child_process';
@@ -12,7 +12,7 @@ import path from 'node:path';
 
 const PACKAGES = ['@fontsource-variable/inter@5.3.0', 'subset-font@2.9.0'];
 const FONT = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
-const TARGET = path.resolve(import.meta.dirname, '../src/cli/page/browser/inter.woff2');
+const TARGET = path.resolve(import.meta.dirname, '../src/page/browser/inter.woff2');
 
 /** Printable ASCII, no-break space, µ, middle dot, times, dashes, quotes, ellipsis, minus. */
 const ASCII = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join('');

@@ -29,8 +29,9 @@ const TABLES = {
   builderRun: 'instrumentation/builders/builder-run',
   comprehensive: 'instrumentation/builders/comprehensive-builder',
   records: 'instrumentation/builders/records-builder',
-  aboutPackage: 'package',
+  aboutPackage: 'ground/package',
   doctor: 'cli/doctor/findings',
+  stops: 'cli/doctor/agent-stops',
   program: 'cli/program',
 };
 
@@ -45,7 +46,8 @@ export async function generated(modules, read) {
   const texts = {
     ...settingsTexts(modules.settings, read),
     ...referenceTexts(modules, read),
-    'docs/doctor.md': between('findings', findingsTable(modules.doctor.FINDINGS), read('docs/doctor.md')),
+    'docs/doctor.md': between('findings', findingNames(modules.doctor.FINDINGS), read('docs/doctor.md')),
+    'docs/troubleshooting.md': between('stops', stopsTable(modules.stops.AGENT_STOPS), read('docs/troubleshooting.md')),
     'man/nixl-otel.1': manPageOf(await modules.program.programReference(), modules.aboutPackage.PACKAGE_VERSION),
   };
   for (const file of RULE_FILES) texts[`${CHART}/files/${file}`] = texts[`${RULES}/${file}`];
@@ -101,30 +103,30 @@ function settingsTexts(settings, read) {
       .join('\n');
 
   const flagCell = (row) => (row.flag === undefined ? '' : `\`${flagName(row)}\``);
-  const variableCell = ({ variables = [] }) =>
-    variables.map(({ name, note }) => `\`${name}\`${note === undefined ? '' : ` (${note})`}`).join(', ');
+  const variableTexts = ({ variables = [] }) =>
+    variables.map(({ name, note, serveOnly }) => {
+      const notes = [serveOnly ? '`serve` only' : undefined, note].filter(Boolean);
+      return `\`${name}\`${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
+    });
+  const originCell = (one) => [...variableTexts(one), usualOf(one)].filter(Boolean).join(', ');
+  const isOption = (name, one) => OPTION_ROWS[name] === one;
   const row = (...cells) => `| ${cells.join(' | ')} |`;
   const options = [
-    row('Option', 'Flag', 'Variable in a service', 'Default', 'Meaning'),
-    row('---', '---', '---', '---', '---'),
-    ...optionRows.map(([name, one]) => {
-      const variables = variableCell({ variables: serviceVariables(one) });
-      return row(`\`${name}\``, flagCell(one), variables, usualOf(one), meaningOf(one));
-    }),
+    row('Option', 'Variable, else default', 'Meaning'),
+    row('---', '---', '---'),
+    ...optionRows.map(([name, one]) => row(`\`${name}\``, originCell(one), sentences(one))),
   ].join('\n');
+  const flagRows = Object.entries(ALL_SERVE_ROWS).filter(([, { flag }]) => flag !== undefined);
+  const flagsOfOptions = flagRows
+    .filter(([name, one]) => isOption(name, one))
+    .map(([name, one]) => `${flagCell(one)}${flagName(one) === flagName({ flag: { name } }) ? '' : ` (\`${name}\`)`}`);
   const flags = [
-    row('Flag', 'Variables', 'Default', 'Meaning'),
-    row('---', '---', '---', '---'),
-    ...Object.values(ALL_SERVE_ROWS)
-      .filter(({ flag }) => flag !== undefined)
-      .map((one) =>
-        row(
-          flagCell(one),
-          variableCell(one),
-          usualOf(one),
-          `${sentences(one)}${one.flag.repeats ? ' May be repeated.' : ''}`,
-        ),
-      ),
+    `[Options](configuration.md#options) that are flags: ${flagsOfOptions.join(', ')}.\n`,
+    row('Flag', 'Variables, else default', 'Meaning'),
+    row('---', '---', '---'),
+    ...flagRows
+      .filter(([name, one]) => !isOption(name, one))
+      .map(([, one]) => row(flagCell(one), originCell(one), sentences(one))),
   ].join('\n');
 
   return {
@@ -143,12 +145,21 @@ function settingsTexts(settings, read) {
   };
 }
 
-function findingsTable(findings) {
-  const rows = Object.entries(findings).map(([name, { status, why, mend }]) => {
-    const command = mend.replaceAll('|', String.raw`\|`);
-    return `| \`${name}\` | ${status} | ${why} | \`${command}\` |`;
+function findingNames(findings) {
+  const named = (wanted) =>
+    Object.entries(findings)
+      .filter(([, { status }]) => status === wanted)
+      .map(([name]) => `\`${name}\``)
+      .join(', ');
+  return `- **Problems**: ${named('problem')}\n- **Notes**: ${named('note')}`;
+}
+
+function stopsTable(stops) {
+  const rows = Object.values(stops).map(({ setting, raisesSince, before, words }) => {
+    const releases = before === undefined ? 'all' : `since ${raisesSince}; earlier ones ${before}`;
+    return `| ${setting} | ${releases} | \`${words.trim()}\` |`;
   });
-  return ['| Finding | Status | Why | Command |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  return ['| Setting | NIXL | Error |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 /** The TypeScript type that a JSON Schema implies. */

@@ -1,5 +1,5 @@
 /** Public API of opentelemetry-instrumentation-nixl. test/api-report.txt has all signatures. */
-export { NixlTelemetryError, type NixlTelemetryErrorCode } from './errors.js';
+export { NixlTelemetryError, type NixlTelemetryErrorCode } from './ground/errors.js';
 export { MetricProcessor, type MetricProcessorOptions } from './instrumentation/builders/metric-processor.js';
 export { NixlInstrumentation } from './instrumentation/instrumentation.js';
 export { NixlMetricProducer } from './instrumentation/producer/metric-producer.js';

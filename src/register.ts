@@ -6,14 +6,15 @@
  * has no logger for `diag`, so the warning about a missing SDK is on stderr.
  */
 import { isMainThread } from 'node:worker_threads';
-import { reasonOf } from './errors.js';
-import { instrumentationWith } from './instrumentation/instrumentation.js';
+import { reasonOf } from './ground/errors.js';
+import { Inside } from './ground/inside.js';
+import { NixlInstrumentation } from './instrumentation/instrumentation.js';
 
 try {
   // The instrumentation finds the global provider by itself, as soon as one is set.
   if (isMainThread) {
     const onNoReader = (message: string): void => process.emitWarning(`NIXL telemetry: ${message}`);
-    instrumentationWith({ name: 'opentelemetry-instrumentation-nixl/register', onNoReader });
+    new NixlInstrumentation({}, new Inside({ name: 'opentelemetry-instrumentation-nixl/register', onNoReader }));
   }
 } catch (error) {
   process.emitWarning(`NIXL telemetry is off: ${reasonOf(error)}`);

@@ -2,10 +2,18 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type MetricBuilder, NixlMetricProducer } from '../src/index.js';
 import { TestRings } from '../src/testing.js';
-import { ROOT, RunningCommand, scrape as fetchPage, temporaryDirectory, until, valueOf } from './cli/command.js';
+import {
+  type Ended,
+  ROOT,
+  RunningCommand,
+  scrape as fetchPage,
+  temporaryDirectory,
+  until,
+  valueOf,
+} from './cli/command.js';
 import { scrape } from './instrumentation/readers.js';
 import { freePort } from './support/free-port.js';
 import { startOtlpReceiver } from './support/otlp-receiver.js';
@@ -13,26 +21,34 @@ import { startOtlpReceiver } from './support/otlp-receiver.js';
 const EXAMPLES = path.join(ROOT, 'examples');
 
 /** Starts the example by a path through a link: npm makes one for an installed checkout. */
-async function outputOf(example: string, ...args: string[]): Promise<string> {
+function ended(example: string, ...args: string[]): Promise<Ended> {
   const link = path.join(temporaryDirectory(), 'examples');
   symlinkSync(EXAMPLES, link);
-  const { code, stdout, stderr } = await new RunningCommand(process.execPath, [path.join(link, example), ...args])
-    .ended;
+  return new RunningCommand(process.execPath, [path.join(link, example), ...args]).ended;
+}
+
+/** Returns what it printed. */
+function outputOf({ code, stdout, stderr }: Ended): string {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout;
 }
 
 describe('examples/', () => {
-  it('attributes.mjs: role, rank and model of each agent', async () => {
-    const lines = (await outputOf('attributes.mjs')).trim().split('\n');
+  /** Each has agents at work for a second. Therefore they run beside each other. */
+  const names = ['attributes', 'failure-builder', 'backend-events', 'publish-events', 'job-records', 'csv-sink'];
+  const all = new Map<string, Ended>();
+  beforeAll(() => Promise.all(names.map(async (name) => all.set(`${name}.mjs`, await ended(`${name}.mjs`)))));
+
+  it('attributes.mjs: role, rank and model of each agent', () => {
+    const lines = outputOf(all.get('attributes.mjs')!).trim().split('\n');
     expect(lines).toHaveLength(4);
     const of = (agent: string): string => lines.find((line) => line.includes(`agent_name="${agent}"`))!;
     expect(of('prefill-1')).toMatch(/role="prefill",number="1",local_rank="0",model="llama_3".* [1-9]/);
     expect(of('decode-0')).toMatch(/role="decode",number="0",local_rank="1",model="none".* [1-9]/);
   });
 
-  it('failure-builder.mjs: one counter, equal to the sum of all errors', async () => {
-    const lines = (await outputOf('failure-builder.mjs')).trim().split('\n');
+  it('failure-builder.mjs: one counter, equal to the sum of all errors', () => {
+    const lines = outputOf(all.get('failure-builder.mjs')!).trim().split('\n');
     const sum = (name: string): number =>
       lines
         .filter((line) => line.startsWith(`${name}{`))
@@ -48,16 +64,16 @@ describe('examples/', () => {
     expect(code).toBe(0);
   });
 
-  it('backend-events.mjs: declared events have custom metrics', async () => {
-    const page = await outputOf('backend-events.mjs');
+  it('backend-events.mjs: declared events have custom metrics', () => {
+    const page = outputOf(all.get('backend-events.mjs')!);
     expect(page).toMatch(/^backend_queue_depth\{.*\} 5$/m);
     expect(page).toMatch(/^backend_retries_total\{.*event="retry_a"\} 2$/m);
     expect(page).toMatch(/^backend_stage_duration_bucket\{.*le="100"\} 2$/m);
     expect(page).toMatch(/^nixl_events_total\{.*event="something_else"\} 1$/m);
   });
 
-  it('publish-events.mjs: events of a service', async () => {
-    const page = await outputOf('publish-events.mjs');
+  it('publish-events.mjs: events of a service', () => {
+    const page = outputOf(all.get('publish-events.mjs')!);
     expect(page).toMatch(/^nixl_event_value_total\{.*category="NIXL_TELEMETRY_CUSTOM",event="cache_hits"\} 42$/m);
     expect(page).toMatch(/^nixl_event_last\{.*category="NIXL_TELEMETRY_SYSTEM",event="resident_bytes"\} [1-9]\d+$/m);
   });
@@ -93,8 +109,8 @@ describe('examples/', () => {
     for (const time of times) expect(Math.abs(time - Date.now())).toBeLessThan(600_000);
   });
 
-  it('job-records.mjs: jobs by outcome, version, network and GPU', async () => {
-    const page = await outputOf('job-records.mjs');
+  it('job-records.mjs: jobs by outcome, version, network and GPU', () => {
+    const page = outputOf(all.get('job-records.mjs')!);
     expect(page).toMatch(
       /^nixl_records_total\{gpus="3_NVIDIA_A100_2_NVIDIA_V100_1",action="train",outcome="pass"\} 1$/m,
     );
@@ -103,7 +119,7 @@ describe('examples/', () => {
 
   it('csv-sink.mjs: every event once, over all rotated files', async () => {
     const directory = temporaryDirectory();
-    const [, written] = /^(\d+) events in .*; 0 dropped\n$/.exec(await outputOf('csv-sink.mjs', directory))!;
+    const [, written] = /^(\d+) events in .*; 0 dropped\n$/.exec(outputOf(await ended('csv-sink.mjs', directory)))!;
     const files = readdirSync(directory);
     expect(files.length).toBeGreaterThan(2);
     const lines = files.flatMap((file) => readFileSync(path.join(directory, file), 'utf8').trim().split('\n'));
@@ -150,8 +166,8 @@ describe('examples/', () => {
     expect(code).toBe(1);
   });
 
-  it('csv-sink.mjs without a directory: prints the beginning of the file, which is removed', async () => {
-    const [said, header, ...rows] = (await outputOf('csv-sink.mjs')).trim().split('\n');
+  it('csv-sink.mjs without a directory: prints the beginning of the file, which is removed', () => {
+    const [said, header, ...rows] = outputOf(all.get('csv-sink.mjs')!).trim().split('\n');
     expect(said).toMatch(/^[1-9]\d* events in a CSV file that this program removes at exit; 0 dropped$/);
     expect(header).toBe('timestamp,category,name,value');
     expect(rows).toHaveLength(4);

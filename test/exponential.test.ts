@@ -9,8 +9,8 @@ import {
   highestValue,
   lowestValue,
   TALLY_SCALE,
-} from '../src/exponential.js';
-import { bucketOf } from '../src/exponential-bucket.js';
+} from '../src/ground/exponential.js';
+import { bucketOf } from '../src/ground/exponential-bucket.js';
 import { comparable, exponentialTally } from './support/exponential.js';
 
 const values = fc.array(fc.oneof(fc.nat(40), fc.nat(), fc.double({ min: 0.001, max: 1, noNaN: true })));

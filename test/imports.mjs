@@ -1,6 +1,8 @@
-// Checks the directions of the imports in src, and that no imports form a circle. `npm run lint` calls it.
+// Checks the directions of the imports in src and of the includes in native, that no imports form a circle, and that no
+// room is too large.
+// `npm run lint` calls it.
 //
-//   node test/imports.mjs [FOLDER]    the folder that holds src
+//   node test/imports.mjs [FOLDER]    the folder that holds src and native
 //
 // Imports of types count, in circles as well: a file that names a type cannot be read without the other file.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -8,42 +10,64 @@ import path from 'node:path';
 import ts from 'typescript';
 
 const LIBRARY = ['ground', 'mapping', 'shm-bridge', 'settings', 'instrumentation'];
-const COMMAND = [...LIBRARY, 'cli', 'cli/figures', 'cli/process', 'cli/http', 'node:', '@opentelemetry/', 'commander'];
+const VIEW = ['view/figures', 'view/model', 'view/verdict', 'view/answers', 'view/client', 'view/rings'];
+const SERVE = [
+  'serve/http',
+  'serve/exposition',
+  'serve/access',
+  'serve/history',
+  'serve/api',
+  'serve/outputs',
+  'serve',
+];
+const COMMAND = [...LIBRARY, ...VIEW, 'process', 'cli', 'node:', '@opentelemetry/', 'commander'];
 
 /**
  * The rooms: a folder of src, with what its files may import besides their neighbours: other rooms, and packages by
  * the beginning of their names. A folder that is not listed belongs to the one above.
  */
 const ROOMS = {
-  // src/*.ts: for the package's entry points, and for all rooms.
+  // The package's entry points, src/*.ts.
   entry: [...LIBRARY, 'testing', 'node:'],
   ground: ['node:fs'], // package.ts checks its own folder
 
   mapping: ['ground'],
   'shm-bridge': ['ground', 'node:'],
-  settings: ['ground', 'mapping', 'shm-bridge', 'node:', '@opentelemetry/', 'yaml'],
+  settings: ['ground', 'mapping', 'shm-bridge', 'node:', '@opentelemetry/', 'yaml', 'smol-toml'],
   testing: ['ground', 'mapping', 'shm-bridge', 'node:'],
   instrumentation: ['ground', 'mapping', 'shm-bridge', 'settings', 'node:', '@opentelemetry/'],
+  process: ['ground', 'settings', 'node:', '@opentelemetry/', 'commander'],
 
-  'cli/figures': ['ground', 'mapping', 'string-width'],
-  'cli/process': ['ground', 'settings', 'node:', '@opentelemetry/'],
-  'cli/http': [...LIBRARY, 'cli/process', 'node:', '@opentelemetry/'],
-  'cli/access': ['ground', 'settings', 'instrumentation', 'cli/process', 'cli/http', 'node:', 'bcryptjs'],
-  'cli/verdict': ['ground', 'cli/figures'], // the browser loads it
-  'cli/history': ['ground', 'mapping', 'shm-bridge', 'cli/figures', 'cli/verdict'],
-  'cli/api': [...LIBRARY, 'cli/figures', 'cli/http', 'cli/process', 'cli/verdict', 'cli/history', 'node:'],
-  'cli/page': ['ground', 'cli/process', 'cli/http', 'node:'],
-  'cli/page/browser': ['ground', 'cli/figures', 'cli/verdict', 'cli/api', 'uplot'],
+  'view/figures': ['ground', 'string-width'],
+  'view/model': ['ground', 'mapping', 'view/figures'],
+  'view/verdict': ['ground', 'view/model'], // the browser loads it, with the answers
+  'view/answers': ['ground', 'view/model', 'view/verdict'],
+  'view/client': ['ground', 'settings', 'process', 'node:', 'commander'],
+  'view/rings': ['ground', 'shm-bridge', 'process', 'view/figures', 'node:'],
+
+  'serve/http': [...LIBRARY, 'process', 'view/client', 'node:', '@opentelemetry/'],
+  'serve/exposition': [...LIBRARY, 'process', 'serve/http', 'node:', '@opentelemetry/'],
+  'serve/access': ['ground', 'settings', 'instrumentation', 'process', 'serve/http', 'node:', 'bcryptjs'],
+  'serve/history': ['ground', 'mapping', 'shm-bridge', 'view/figures', 'view/model', 'view/verdict', 'view/answers'],
+  'serve/api': [...LIBRARY, ...VIEW, 'process', 'serve/http', 'serve/history', 'node:'],
+  'serve/outputs': [...LIBRARY, 'process', 'serve/http', 'serve/exposition', 'node:', '@opentelemetry/', 'commander'],
+  serve: [...LIBRARY, ...SERVE, 'process', 'node:', '@opentelemetry/'], // joins the parts
+  page: ['ground', 'process', 'serve/http', 'node:'],
+  'page/browser/common': ['ground', ...VIEW],
+  'page/browser/charts': ['ground', ...VIEW, 'page/browser/common', 'uplot'],
+  'page/browser': ['ground', ...VIEW, 'page/browser/common', 'page/browser/charts'],
+  top: [...LIBRARY, ...VIEW, 'process', 'node:'],
+
   // The commands.
   'cli/completion': COMMAND,
-  'cli/config': [...COMMAND, 'cli/access', 'yaml'],
-  'cli/demo': [...COMMAND, 'cli/serve'], // is serve with agents
-  'cli/doctor': [...COMMAND, 'cli/access', 'cli/serve'], // pushes as serve does
+  'cli/config': [...COMMAND, ...SERVE, 'yaml'],
+  'cli/demo': [...COMMAND, ...SERVE, 'page'], // is serve with agents
+  'cli/doctor': [...COMMAND, ...SERVE], // pushes as serve does
   'cli/list': COMMAND,
   'cli/read': COMMAND,
+  'cli/serve': [...COMMAND, ...SERVE, 'page'],
   'cli/simulate': COMMAND,
-  'cli/serve': [...COMMAND, 'cli/access', 'cli/api', 'cli/page'],
-  'cli/top': [...COMMAND, 'cli/api', 'cli/verdict', 'cli/doctor'], // shows the findings of doctor
+  'cli/top': [...COMMAND, 'top'],
   // src/cli/*.ts: the program and what several commands share.
   cli: [
     ...COMMAND,
@@ -58,6 +82,14 @@ const ROOMS = {
     'cli/top',
   ],
 };
+/** The rooms of native. A file includes those of its own room and of the rooms before it. */
+const NATIVE_ROOMS = ['posix', 'sync', 'page', 'ring', 'process', 'tally', 'state', 'collector', 'addon'];
+/** A program beside the addon: it writes rings. */
+const TRANSFER_SOURCE = ['posix', 'sync', 'ring'];
+/** Folders beside the rooms: what is built, and what tests or measures rooms. */
+const NO_ROOMS = ['build', 'prebuild', 'test', 'bench', 'fuzz'].map((name) => `native/${name}`);
+const MOST_LINES = 7000;
+const MOST_FILES = 30;
 const ENTRY_POINTS = ['src/index.ts', 'src/register.ts', 'src/rings.ts', 'src/testing.ts'];
 
 function sourceFiles() {
@@ -97,6 +129,50 @@ function wrongDirections(graph) {
   return problems;
 }
 
+function wrongIncludes() {
+  const rooms = [...NATIVE_ROOMS, 'transfer-source'].filter((room) => existsSync(`native/${room}`));
+  return rooms.flatMap((room) => {
+    const allowed = room === 'transfer-source' ? TRANSFER_SOURCE : NATIVE_ROOMS.slice(0, NATIVE_ROOMS.indexOf(room));
+    const files = readdirSync(`native/${room}`).map((name) => `native/${room}/${name}`);
+    return files.flatMap((file) => {
+      const lines = readFileSync(file, 'utf8').split('\n');
+      return lines.flatMap((text, at) => {
+        const to = /^#include "([\w-]+)\//.exec(text)?.[1];
+        const isAllowed = to === undefined || to === room || allowed.includes(to);
+        return isAllowed ? [] : [`${file}:${at + 1}: native/${room} must not include ${to}: ${text}`];
+      });
+    });
+  });
+}
+
+/** Rooms of more lines, and folders of more files, have two jobs. */
+function largeRooms() {
+  const rooms = [...(existsSync('native') ? ['native'] : []), 'src'].flatMap((parent) => {
+    const folders = readdirSync(parent, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return folders.map(({ name }) => `${parent}/${name}`).filter((room) => !NO_ROOMS.includes(room));
+  });
+  return rooms.flatMap((room) => {
+    const entries = readdirSync(room, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const texts = entries.filter(({ name }) => /\.(ts|cc|h|css|html)$/.test(name));
+    const lines = texts.reduce((sum, { parentPath, name }) => {
+      return sum + readFileSync(path.join(parentPath, name), 'utf8').split('\n').length - 1;
+    }, 0);
+    const files = filesPerFolder(texts);
+    return [
+      ...(lines > MOST_LINES ? [`${room} has ${lines} lines; at most ${MOST_LINES}`] : []),
+      ...[...files].flatMap(([folder, n]) =>
+        n > MOST_FILES ? [`${folder} has ${n} files; at most ${MOST_FILES}`] : [],
+      ),
+    ];
+  });
+}
+
+function filesPerFolder(entries) {
+  const counts = new Map();
+  for (const { parentPath } of entries) counts.set(parentPath, (counts.get(parentPath) ?? 0) + 1);
+  return counts;
+}
+
 /** One line for each import that closes a circle. */
 function circles(graph) {
   const problems = [];
@@ -113,7 +189,7 @@ function circles(graph) {
 
 process.chdir(process.argv[2] ?? path.resolve(import.meta.dirname, '..'));
 const graph = new Map(sourceFiles().map((file) => [file, importsOf(file)]));
-const problems = [...wrongDirections(graph), ...circles(graph)];
+const problems = [...wrongDirections(graph), ...circles(graph), ...wrongIncludes(), ...largeRooms()];
 for (const problem of problems) console.error(problem);
 if (problems.length === 0) console.log(`the imports of ${graph.size} files go one way`);
 process.exitCode = problems.length === 0 ? 0 : 1;

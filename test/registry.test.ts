@@ -8,7 +8,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import * as semconv from '../src/mapping/semconv.js';
-import { PACKAGE_VERSION } from '../src/package.js';
+import { PACKAGE_VERSION } from '../src/ground/package.js';
 import { ROOT } from './cli/command.js';
 
 interface Attribute {

@@ -1,6 +1,6 @@
 /** Percentiles of the page, top, read and PromQL, beside those of the events themselves. */
 import { spawnSync } from 'node:child_process';
-import { timeFigure } from '../../dist/cli/figures/figure.js';
+import { timeFigure } from '../../dist/ground/figures/figure.js';
 import { Command } from './command.mjs';
 import { DistributedAgent, FIGURES } from './distributions.mjs';
 import { MAIN } from './measure.mjs';
@@ -110,10 +110,10 @@ function readFigures(file) {
   return Object.fromEntries(FIGURES.map((figure, i) => [figure, microseconds(texts[i])]));
 }
 
-const UNITS_US = { us: 1, ms: 1e3, s: 1e6 };
+const UNITS_US = { µs: 1, ms: 1e3, s: 1e6 };
 
 function microseconds(text) {
-  const [, number, unit] = /^([\d.,]+) (us|ms|s)$/.exec(text);
+  const [, number, unit] = /^([\d.,]+) (µs|ms|s)$/.exec(text);
   return Number(number.replaceAll(',', '')) * UNITS_US[unit];
 }
 
@@ -146,7 +146,7 @@ class Page {
 /** Returns the number that the page shows, in its unit and digits. */
 function shownMicroseconds(time) {
   const { value, unit } = timeFigure(time);
-  return Number(value.replaceAll(',', '')) * { µs: 1, ms: 1e3, s: 1e6 }[unit];
+  return Number(value.replaceAll(',', '')) * UNITS_US[unit];
 }
 
 function dataOf({ agents }, name) {

@@ -1,4 +1,4 @@
-/** Tables in Prettier's layout, and their place in a Markdown file. */
+/** Tables in Prettier's layout. */
 
 /** Makes a table of rows by name, each an object of columns by name. */
 export function markdownTable(rows) {
@@ -14,13 +14,4 @@ export function markdownTable(rows) {
   );
   const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
   return [head, rule, ...body].map(asText).join('\n');
-}
-
-/** Replaces the first table below the heading. */
-export function withTable(page, heading, table) {
-  const begin = page.indexOf(`\n## ${heading}\n`);
-  if (begin < 0) throw new Error(`the page has no heading "## ${heading}"`);
-  const tableBegin = page.indexOf('\n|', begin) + 1;
-  const tableEnd = page.indexOf('\n\n', tableBegin);
-  return page.slice(0, tableBegin) + table + page.slice(tableEnd);
 }

@@ -1,5 +1,5 @@
 /** Generates answers of serve for its live page: agents with new numbers each second, and ten minutes of history. */
-import { pointsFor } from '../../dist/cli/history/agent-history.js';
+import { pointsFor } from '../../dist/serve/history/agent-history.js';
 
 const POINTS = 600;
 const STATUSES = ['NIXL_ERR_BACKEND', 'NIXL_ERR_CANCELED'];

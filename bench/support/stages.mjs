@@ -1,10 +1,12 @@
 // `node --expose-gc stages.mjs DIRECTORY AGENTS RUNS SERIES`: prints one line of JSON with the median milliseconds of each stage of
 // a scrape or an export of the agents of a directory, with this preset of series, and with its bytes. In a separate process
 // it collects only its own garbage.
-import { TextExposition } from '../../dist/cli/http/exposition.js';
+import { Inside } from '../../dist/ground/inside.js';
+import { TEXT } from '../../dist/serve/exposition/forms.js';
+import { Page } from '../../dist/serve/exposition/page.js';
 import { BuilderMetrics } from '../../dist/instrumentation/builders/builder-metrics.js';
 import { SourceFeed } from '../../dist/instrumentation/feed/snapshot-feed.js';
-import { COLLECT, sharedProducer } from '../../dist/instrumentation/producer/metric-producer.js';
+import { COLLECT, NixlMetricProducer } from '../../dist/instrumentation/producer/metric-producer.js';
 import { producerSettings } from '../../dist/settings/settings.js';
 import { openSource } from '../../dist/shm-bridge/index.js';
 import { KeptSnapshot } from '../../dist/shm-bridge/kept-snapshot.js';
@@ -24,10 +26,10 @@ const { source: sourceOptions, ...profile } = producerSettings({ directories: di
 const source = openSource(sourceOptions);
 const feed = new SourceFeed(source, diag);
 const builderMetrics = BuilderMetrics.of(profile, diag);
-const producer = sharedProducer({}, { ...profile, feed, builderMetrics, bothBuckets: true });
+const producer = new NixlMetricProducer({}, new Inside({ ...profile, feed, builderMetrics, bothBuckets: true }));
 const reader = source.openReader();
 const kept = new KeptSnapshot();
-let exposition = new TextExposition(profile.hasOwnMetrics);
+let exposition = new Page(TEXT, profile.hasOwnMetrics);
 
 /** Milliseconds by stage. */
 const times = {};
@@ -46,11 +48,12 @@ async function timedUntil(stage, work) {
   return result;
 }
 
-/** Makes the points of all metrics of a page. serve makes those of a metric when it writes them. */
+/** Collects for a page, which is made of the agents' words. */
 function collect() {
-  return producer[COLLECT](false, async ({ metrics: { scopeMetrics }, errors }) => {
+  return producer[COLLECT](false, async ({ metrics: { agents, scopeMetrics }, errors }) => {
     if (errors.length > 0) throw errors[0];
-    return { resource: emptyResource(), scopeMetrics: scopeMetrics.map(({ metrics }) => ({ metrics: [...metrics] })) };
+    const own = scopeMetrics.map(({ metrics }) => ({ metrics: [...metrics] }));
+    return { resource: emptyResource(), agents, scopeMetrics: own };
   });
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "collector.h"
+#include "collector/collector.h"
 
 namespace nixl_otel::addon {
 

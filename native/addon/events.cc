@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "posix.h"
+#include "posix/posix.h"
 
 namespace nixl_otel::addon {
 namespace {

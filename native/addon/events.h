@@ -3,8 +3,8 @@
 
 #include <napi.h>
 
-#include "event_columns.h"
-#include "ring_event.h"
+#include "ring/event_columns.h"
+#include "ring/ring_event.h"
 
 namespace nixl_otel::addon {
 

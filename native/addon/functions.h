@@ -11,5 +11,6 @@ void addRings(Napi::Object exports);
 void addObservers(Napi::Object exports);
 void addWriter(Napi::Object exports);
 void addMemory(Napi::Object exports);
+void addPage(Napi::Object exports);
 
 }  // namespace nixl_otel::addon

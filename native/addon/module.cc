@@ -18,6 +18,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   addObservers(exports);
   addWriter(exports);
   addMemory(exports);
+  addPage(exports);
   return exports;
 }
 

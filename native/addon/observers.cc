@@ -6,7 +6,7 @@
 #include "addon/rings.h"
 #include "addon/values.h"
 #include "addon/words.h"
-#include "ring_observer.h"
+#include "ring/ring_observer.h"
 
 namespace nixl_otel::addon {
 

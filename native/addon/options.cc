@@ -39,6 +39,9 @@ TallyOptions tallyOptions(const Napi::Object& tally) {
   }
   options.sizeBounds = numbers(tally.Get("sizeBounds"));
   options.throughputBounds = numbers(tally.Get("throughputBounds"));
+  options.keptBounds = numbers(tally.Get("keptBounds"));
+  options.keptSizeBounds = numbers(tally.Get("keptSizeBounds"));
+  options.keptThroughputBounds = numbers(tally.Get("keptThroughputBounds"));
   return options;
 }
 
@@ -57,6 +60,7 @@ SourceOptions sourceOptions(const Napi::Object& o) {
     options.owners.emplace();
     for (const double user : numbers(o.Get("owners"))) options.owners->push_back(static_cast<uid_t>(user));
   }
+  options.fill = o.Get("fill").ToBoolean();
   options.state = o.Get("state").ToBoolean();
   options.tally = tallyOptions(o.Get("tally").As<Napi::Object>());
   return options;

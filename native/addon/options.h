@@ -3,7 +3,7 @@
 
 #include <napi.h>
 
-#include "collector.h"
+#include "collector/collector.h"
 
 namespace nixl_otel::addon {
 

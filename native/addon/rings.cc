@@ -1,6 +1,8 @@
 #include "addon/rings.h"
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,10 +12,11 @@
 #include "addon/events.h"
 #include "addon/functions.h"
 #include "addon/values.h"
-#include "mutex.h"
-#include "ring_reader.h"
-#include "state_file.h"
-#include "writer_search.h"
+#include "posix/posix.h"
+#include "process/writer_search.h"
+#include "ring/ring_reader.h"
+#include "state/state_file.h"
+#include "sync/mutex.h"
 
 namespace nixl_otel::addon {
 
@@ -116,6 +119,14 @@ Napi::Value ringStats(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// Returns a handle that holds the lock, or the reason why there is none.
+Napi::Value lockDirectoryAt(const Napi::CallbackInfo& info) {
+  FileDescriptor directory = lockDirectory(text(info[0]));
+  if (directory.valid()) return wrap(info.Env(), std::make_shared<FileDescriptor>(std::move(directory)));
+  const bool isTaken = errno == EWOULDBLOCK;
+  return Napi::String::New(info.Env(), isTaken ? "locked by another process" : std::strerror(errno));
+}
+
 // Reads the header of a ring without draining, locking or keeping the file open.
 Napi::Value inspectRing(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
@@ -143,7 +154,7 @@ Napi::Value readStateOf(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// (paths): returns the pid of each ring's writer, or 0 if no writer is visible.
+// (paths): returns the pids of each ring's writers that are visible, the youngest process first.
 Napi::Value findWriters(const Napi::CallbackInfo& info) {
   const auto paths = info[0].As<Napi::Array>();
   std::vector<FileId> files;
@@ -154,8 +165,12 @@ Napi::Value findWriters(const Napi::CallbackInfo& info) {
   }
   auto pids = Napi::Array::New(info.Env(), files.size());
   for (uint32_t i = 0; i < files.size(); ++i) {
-    const auto writer = search.found().find(files[i]);
-    pids.Set(i, writer == search.found().end() ? 0.0 : static_cast<double>(writer->second.pid));
+    const auto writers = search.found().find(files[i]);
+    auto found = Napi::Array::New(info.Env());
+    if (writers != search.found().end()) {
+      for (uint32_t j = 0; j < writers->second.size(); ++j) found.Set(j, writers->second[j].pid);
+    }
+    pids.Set(i, found);
   }
   return pids;
 }
@@ -170,6 +185,7 @@ void addRings(Napi::Object exports) {
   add(exports, "ringStats", ringStats);
   add(exports, "inspectRing", inspectRing);
   add(exports, "readState", readStateOf);
+  add(exports, "lockDirectory", lockDirectoryAt);
   add(exports, "findWriters", findWriters);
 }
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "ring_file.h"
+#include "ring/ring_file.h"
 
 namespace nixl_otel::addon {
 

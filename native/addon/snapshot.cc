@@ -1,41 +1,62 @@
 // Snapshots of sources.
 
 #include <atomic>
+#include <cstddef>
 #include <optional>
 #include <span>
+#include <unordered_map>
 
 #include "addon/functions.h"
 #include "addon/values.h"
 #include "addon/words.h"
-#include "collector.h"
-#include "posix.h"
+#include "collector/collector.h"
+#include "posix/posix.h"
 
 namespace nixl_otel::addon {
 
 namespace {
 
+// Layouts of the agents whose texts the reader has, by id.
+using KnownAgents = std::unordered_map<uint64_t, uint64_t>;
+
+// Appends an agent, and its texts unless they are known: they are most of the time of a snapshot.
 void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent& seen, const AgentStatus& status,
-              const Tally& tally, Views views) {
+              const Tally& tally, Views views, const KnownAgents& known) {
+  const size_t begin = words.all().size();
+  AgentWords fields;
+  // The attributes are at most 4096 bytes.
+  fields.layout = layoutOf(tally) | uint64_t{status.keptAttributes.size()} << 48;
+  fields.id = tally.id();
+  const auto found = known.find(fields.id);
+  const bool hasTexts = found == known.end() || found->second != fields.layout;
+  fields.wireVersion = static_cast<uint64_t>(status.wireVersion);
+  fields.capacity = status.capacity;
+  fields.life = static_cast<uint64_t>(status.life);
+  fields.pid = static_cast<uint64_t>(status.pid);
+  fields.startTimeMs = tally.startTimeMs();
+  fields.lastEventMs = status.lastEventMs;
+  fields.flags = uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 |
+                 uint64_t{tally.memoryApproximate()} << 2 | uint64_t{status.recovered} << 3 |
+                 uint64_t{!status.keptAttributes.empty()} << 4 | uint64_t{status.searched} << 5 |
+                 uint64_t{status.shared} << 6 | uint64_t{hasTexts} << 7;
+  fields.writers = status.writers.size();
+  fields.foundAtDrain = status.foundAtDrain;
+  fields.peakFound = status.peakFound;
+  fields.foundFull = status.drains.foundFull;
+  fields.foundFullMs = status.fullMs;
+  fields.restarts = status.drains.restarts;
+  fields.resyncs = status.drains.resyncs;
+  fields.foreignMoves = status.drains.foreignMoves;
+  fields.refused = tally.refused().count();
+  fields.flushIntervalMs = status.flushMs;
+  words.putFields(fields);
+  putTally(words, tally, views);
+  for (const pid_t pid : status.writers) words.put(static_cast<uint64_t>(pid));
+  words.set(begin + offsetof(AgentWords, words) / sizeof(uint64_t), words.all().size() - begin);
+  if (!hasTexts) return;
   strings.insert(strings.end(), {seen.name, seen.directory, toUtf8(seen.agent->path())});
-  words.put(tally.id());
-  words.put(static_cast<uint64_t>(status.wireVersion));
-  words.put(status.capacity);
-  words.put(static_cast<uint64_t>(status.life));
-  words.put(static_cast<uint64_t>(status.pid));
-  words.put(tally.startTimeMs());
-  words.put(status.lastEventMs);
-  words.put(uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 |
-            uint64_t{tally.memoryApproximate()} << 2 | uint64_t{status.recovered} << 3 |
-            uint64_t{!status.keptAttributes.empty()} << 4 | uint64_t{status.searched} << 5);
-  words.put(status.foundAtDrain);
-  words.put(status.peakFound);
-  words.put(status.drains.foundFull);
-  words.put(status.fullMs);
-  words.put(uint64_t{status.drains.restarts});
-  words.put(uint64_t{status.drains.resyncs});
-  words.put(uint64_t{status.drains.foreignMoves});
   if (!status.keptAttributes.empty()) strings.emplace_back(status.keptAttributes);
-  putTally(words, strings, tally, views);
+  putNames(strings, tally);
 }
 
 Napi::Array problemArray(Napi::Env env, const std::vector<RingProblem>& found) {
@@ -61,6 +82,22 @@ Napi::Array stateProblemArray(Napi::Env env, const std::vector<StateProblem>& fo
   return problems;
 }
 
+// Bytes, apart from the numbers of rings `live` and `ended`. totalBytes is 0 without a limit.
+Napi::Object spaceObject(Napi::Env env, const PlaceSpace& found) {
+  auto space = Napi::Object::New(env);
+  const auto put = [&](const char* name, uint64_t value) { space.Set(name, static_cast<double>(value)); };
+  put("totalBytes", found.space.totalBytes);
+  put("freeBytes", found.space.freeBytes);
+  put("lackBytes", found.lackBytes);
+  put("live", found.live);
+  put("liveBytes", found.liveBytes);
+  put("ringBytes", found.ringBytes);
+  put("ended", found.ended);
+  put("endedBytes", found.endedBytes);
+  put("stateBytes", found.stateBytes);
+  return space;
+}
+
 Napi::Array placeArray(Napi::Env env, const std::vector<PlaceStatus>& found) {
   auto places = Napi::Array::New(env, found.size());
   for (uint32_t i = 0; i < found.size(); ++i) {
@@ -69,6 +106,7 @@ Napi::Array placeArray(Napi::Env env, const std::vector<PlaceStatus>& found) {
     place.Set("reason", found[i].reason);
     place.Set("files", static_cast<double>(found[i].files));
     place.Set("hadRings", found[i].hadRings);
+    place.Set("space", spaceObject(env, found[i].space));
     places.Set(i, place);
   }
   return places;
@@ -89,6 +127,7 @@ struct TakenSnapshot {
   std::shared_ptr<Source> source;
   uint32_t reader;
   Views views;
+  KnownAgents known;
   WaitBudget budget;  // of all parts
   SnapshotPlace place;
   std::optional<Words> words;  // from the first part to the last one
@@ -96,13 +135,16 @@ struct TakenSnapshot {
   uint32_t agents = 0;
 };
 
-// (source, reader, exponential): begins a snapshot; without `exponential` its histograms have no exponential view.
+// (source, reader, exponential, known): begins a snapshot; without `exponential` its histograms have no exponential
+// view. `known`: BigUint64Array with id and layout of each agent whose texts are left out.
 Napi::Value beginSnapshot(const Napi::CallbackInfo& info) {
   auto taken = std::make_shared<TakenSnapshot>();
   taken->source = held<Source>(info);
   taken->reader = static_cast<uint32_t>(number(info[1]));
   taken->budget = Collector::instance().callBudget();
   taken->views = info[2].As<Napi::Boolean>() ? Views::kBoth : Views::kByBound;
+  const auto known = info[3].As<Napi::BigUint64Array>();
+  for (size_t i = 0; i + 1 < known.ElementLength(); i += 2) taken->known.emplace(known[i], known[i + 1]);
   return wrap(info.Env(), std::move(taken));
 }
 
@@ -115,6 +157,7 @@ Napi::Object snapshotObject(Napi::Env env, TakenSnapshot& taken, const SourceRep
   result.Set("problemCount", static_cast<double>(report.problemCount));
   result.Set("problems", problemArray(env, report.problems));
   result.Set("stateProblems", stateProblemArray(env, report.stateProblems));
+  result.Set("stateLosses", stateProblemArray(env, report.stateLosses));
   std::vector<std::string> open;
   for (const std::string& directory : report.openDirectories) open.push_back(toUtf8(directory));
   result.Set("openDirectories", textArray(env, open));
@@ -139,7 +182,7 @@ Napi::Value continueSnapshot(const Napi::CallbackInfo& info) {
     taken.words.emplace(memory, lastSize);
   }
   const auto put = [&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
-    putAgent(*taken.words, taken.strings, seen, status, tally, taken.views);
+    putAgent(*taken.words, taken.strings, seen, status, tally, taken.views, taken.known);
     ++taken.agents;
   };
   const auto most = static_cast<size_t>(number(info[2]));
@@ -157,12 +200,26 @@ Napi::Value continueSnapshot(const Napi::CallbackInfo& info) {
   // The garbage collector may keep `taken` for long, because it does not know its size.
   taken.words.reset();
   taken.strings = {};
+  taken.known = {};
   return result;
+}
+
+// Returns the order of the words, see words.h.
+Napi::Object wordOrder(Napi::Env env) {
+  auto order = Napi::Object::New(env);
+#define NIXL_OTEL_NAME(type, name) #name,
+  order.Set("agent", textArray(env, {NIXL_OTEL_AGENT_WORDS(NIXL_OTEL_NAME)}));
+  order.Set("tally", textArray(env, {NIXL_OTEL_TALLY_WORDS(NIXL_OTEL_NAME)}));
+  order.Set("event", textArray(env, {NIXL_OTEL_EVENT_WORDS(NIXL_OTEL_NAME)}));
+  order.Set("histogram", textArray(env, {NIXL_OTEL_HISTOGRAM_WORDS(NIXL_OTEL_NAME)}));
+#undef NIXL_OTEL_NAME
+  return order;
 }
 
 }  // namespace
 
 void addSnapshot(Napi::Object exports) {
+  add(exports, "wordOrder", [](const Napi::CallbackInfo& info) -> Napi::Value { return wordOrder(info.Env()); });
   add(exports, "beginSnapshot", beginSnapshot);
   add(exports, "continueSnapshot", continueSnapshot);
 }

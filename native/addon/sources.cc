@@ -4,7 +4,7 @@
 #include "addon/functions.h"
 #include "addon/options.h"
 #include "addon/values.h"
-#include "collector.h"
+#include "collector/collector.h"
 
 namespace nixl_otel::addon {
 
@@ -79,6 +79,17 @@ Napi::Value recoveredCounts(const Napi::CallbackInfo& info) {
   result.Set("restarts", counts->drains.restarts);
   result.Set("resyncs", counts->drains.resyncs);
   result.Set("foreignMoves", counts->drains.foreignMoves);
+  result.Set("refused", static_cast<double>(counts->tally.refused().count()));
+  auto begun = Napi::Array::New(info.Env());
+  for (const HistogramStart& start : counts->tally.histogramStarts()) {
+    if (!start.isNew) continue;
+    constexpr const char* kNames[] = {"event", "size", "duration", "throughput"};
+    auto histogram = Napi::Object::New(info.Env());
+    histogram.Set("of", kNames[start.of]);
+    histogram.Set("index", start.index);
+    begun.Set(begun.Length(), histogram);
+  }
+  if (begun.Length() > 0) result.Set("begunHistograms", begun);
   return result;
 }
 

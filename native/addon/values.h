@@ -13,10 +13,14 @@
 
 namespace nixl_otel::addon {
 
+// In an environment that ends, this throws, and `held` is released: a ring or its lock must not outlive a worker.
 template <typename T>
 Napi::Value wrap(Napi::Env env, std::shared_ptr<T> held) {
-  return Napi::External<std::shared_ptr<T>>::New(env, new std::shared_ptr<T>(std::move(held)),
-                                                 [](Napi::Env, std::shared_ptr<T>* p) { delete p; });
+  auto kept = std::make_unique<std::shared_ptr<T>>(std::move(held));
+  const auto handle =
+      Napi::External<std::shared_ptr<T>>::New(env, kept.get(), [](Napi::Env, std::shared_ptr<T>* p) { delete p; });
+  kept.release();
+  return handle;
 }
 
 template <typename T>
@@ -51,7 +55,8 @@ inline Napi::ArrayBuffer wordBuffer(Napi::Env env, const Words& words) {
 inline Napi::Object totalsObject(Napi::Env env, const Tally& tally) {
   Words words;
   std::vector<std::string> strings;
-  putTally(words, strings, tally);
+  putTally(words, tally);
+  putNames(strings, tally);
   auto totals = Napi::Object::New(env);
   totals.Set("words", wordBuffer(env, words));
   totals.Set("strings", textArray(env, strings));

@@ -3,108 +3,136 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstddef>
 #include <span>
 
-#include "posix.h"
+#include "posix/posix.h"
 
 namespace nixl_otel::addon {
 
 namespace {
 
-// Sums of consecutive counts with the same place. A sum in a register takes a third of the time of additions in memory.
-class Runs {
- public:
-  explicit Runs(uint64_t* sums) : sums_(sums) {}
-  ~Runs() { sums_[place_] += sum_; }
-  void add(size_t place, uint64_t count) {
-    if (place != place_) {
-      sums_[place_] += sum_;
-      place_ = place;
-      sum_ = 0;
-    }
-    sum_ += count;
-  }
-
- private:
-  uint64_t* const sums_;
-  size_t place_ = 0;
-  uint64_t sum_ = 0;
-};
-
 // Counts of the exponential view, at 0 between two histograms. Several buckets may share an index: a sum stays exact up
 // to 2^53.
 thread_local std::array<double, Exponential::kBuckets> exponentialCounts{};
 
-// Counts by bound; then the exponential view: values of 0, index of the first bucket, number of buckets, and their
-// counts as doubles, which JavaScript reads in place. Without it these three words are 0.
-template <typename Each>
-void putHistogram(Words& words, const Buckets& buckets, Views views, Each&& each) {
-  uint64_t* const byBound = words.putZeros(buckets.boundBuckets());
-  uint64_t zeros = 0;
+double startMs(const HistogramStart* start) { return start == nullptr ? 0 : start->timeMs; }
+
+// Exponential counts of a tally's histograms. They lie behind its other words, so that those have fixed places.
+struct ExponentialCounts {
+  struct Histogram {
+    size_t start;  // index of its word `start`
+    size_t begin;  // index of its first count
+  };
+  std::vector<Histogram> histograms;
+  std::vector<double> counts;
+};
+
+// Writes the exponential view of a histogram into its words, and appends its counts.
+void putExponential(const Buckets& buckets, std::span<const BucketCounts* const> parts, size_t start,
+                    HistogramWords& words, ExponentialCounts& out) {
   int first = INT_MAX, last = INT_MIN;
-  {
-    Runs runs(byBound);
-    if (views == Views::kByBound) {
-      each([&](size_t bucket, uint64_t count) { runs.add(buckets.byBound(bucket), count); });
-    } else {
-      each([&](size_t bucket, uint64_t count) {
-        runs.add(buckets.byBound(bucket), count);
-        const int index = buckets.exponential(bucket);
-        if (index == Exponential::kZero) {
-          zeros += count;
-          return;
-        }
-        first = std::min(first, index);
-        last = std::max(last, index);
-        exponentialCounts[static_cast<size_t>(index + 1)] += static_cast<double>(count);
-      });
-    }
+  for (const BucketCounts* const part : parts) {
+    part->each([&](size_t bucket, uint64_t count) {
+      const int index = buckets.exponential(bucket);
+      if (index == Exponential::kZero) {
+        words.zeros += count;
+        return;
+      }
+      first = std::min(first, index);
+      last = std::max(last, index);
+      exponentialCounts[static_cast<size_t>(index + 1)] += static_cast<double>(count);
+    });
   }
-  const size_t used = first > last ? 0 : static_cast<size_t>(last - first + 1);
-  words.put(zeros);
-  words.put(static_cast<uint64_t>(int64_t{used == 0 ? 0 : first}));
-  words.put(uint64_t{used});
-  if (used == 0) return;
+  if (first > last) return;
+  words.first = first;
+  words.buckets = static_cast<uint64_t>(last - first + 1);
+  out.histograms.push_back({start, out.counts.size()});
   const auto begin = exponentialCounts.begin() + (first + 1);
-  const auto end = begin + static_cast<ptrdiff_t>(used);
-  words.put(std::span<const double>(begin, end));
+  const auto end = begin + static_cast<ptrdiff_t>(words.buckets);
+  out.counts.insert(out.counts.end(), begin, end);
   std::fill(begin, end, 0);
 }
 
-auto countsOf(const BucketCounts& counts) {
-  return [&](auto use) { counts.each(use); };
-}
+class TallyWriter {
+ public:
+  TallyWriter(Words& words, const Tally& tally, Views views) : words_(words), tally_(tally), views_(views) {}
 
-void putTransfers(Words& words, const TallyPlan& plan, const TransferTally& transfers, Views views) {
-  words.put(transfers.count);
-  words.put(transfers.sizeSum);
-  putHistogram(words, plan.sizeBuckets, views, countsOf(transfers.sizes));
-  words.put(transfers.durationSum);
-  putHistogram(words, *plan.at(plan.transferBounds()), views, countsOf(transfers.durations));
-  words.put(transfers.throughputSum);
-  putHistogram(words, plan.throughputBuckets, views, countsOf(transfers.throughputs));
-}
+  void write() {
+    const WideSum inUse = tally_.memoryInUse();
+    words_.putFields(
+        TallyWords{static_cast<uint64_t>(inUse), static_cast<uint64_t>(inUse >> 64), uint64_t{tally_.events().size()}});
+    for (size_t i = 0; i < tally_.events().size(); ++i) writeEvent(tally_.events()[i], i);
+    writeTransfers(tally_.transmit(), 0);
+    writeTransfers(tally_.receive(), 1);
+    const size_t base = words_.all().size();
+    for (const auto& [start, begin] : exponential_.histograms) {
+      words_.set(start + offsetof(HistogramWords, distance) / sizeof(uint64_t), base + begin - start);
+    }
+    words_.put(std::span<const double>(exponential_.counts));
+  }
+
+ private:
+  void writeEvent(const EventTally& event, size_t index) {
+    const bool histogram = event.buckets != nullptr;
+    const uint64_t flags = uint64_t{event.known} | uint64_t{event.overflow} << 1 | uint64_t{histogram} << 2 |
+                           uint64_t{event.named} << 3 | uint64_t{histogram ? event.bounds : 0} << 8;
+    words_.putFields(EventWords{event.type, event.category, flags, event.count, static_cast<uint64_t>(event.sum),
+                                static_cast<uint64_t>(event.sum >> 64), event.last});
+    if (!histogram) return;
+    const HistogramStart* const start = tally_.startOf(HistogramOf::kEvent, index);
+    words_.put(event.sum - (start == nullptr ? 0 : start->sum));
+    std::array<const BucketCounts*, 3> parts;
+    size_t number = 0;
+    tally_.eachPart(event, [&](const BucketCounts& counts) { parts[number++] = &counts; });
+    writeHistogram(*event.buckets, start, std::span(parts).first(number));
+  }
+
+  void writeTransfers(const TransferTally& transfers, uint32_t direction) {
+    const TallyPlan& plan = tally_.plan();
+    const auto put = [&](HistogramOf::Of of, const Buckets& buckets, const BucketCounts& counts) {
+      const BucketCounts* const parts[] = {&counts};
+      writeHistogram(buckets, tally_.startOf(of, direction), parts);
+    };
+    words_.put(transfers.count);
+    words_.put(transfers.sizeSum);
+    put(HistogramOf::kSizes, plan.sizeBuckets, transfers.sizes);
+    words_.put(transfers.durationSum);
+    put(HistogramOf::kDurations, *plan.at(plan.transferBounds()), transfers.durations);
+    words_.put(transfers.throughputSum);
+    put(HistogramOf::kThroughputs, plan.throughputBuckets, transfers.throughputs);
+  }
+
+  void writeHistogram(const Buckets& buckets, const HistogramStart* start, std::span<const BucketCounts* const> parts) {
+    uint64_t* const byBound = words_.putZeros(buckets.boundBuckets());
+    for (const BucketCounts* const part : parts) part->addByBound(buckets, byBound);
+    HistogramWords fields;
+    fields.start = startMs(start);
+    if (views_ == Views::kBoth) putExponential(buckets, parts, words_.all().size(), fields, exponential_);
+    words_.putFields(fields);
+  }
+
+  Words& words_;
+  const Tally& tally_;
+  const Views views_;
+  ExponentialCounts exponential_;
+};
 
 }  // namespace
 
-void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally, Views views) {
-  words.put(tally.memoryInUse());
-  words.put(uint64_t{tally.events().size()});
+void putTally(Words& words, const Tally& tally, Views views) { TallyWriter(words, tally, views).write(); }
+
+void putNames(std::vector<std::string>& strings, const Tally& tally) {
   for (const EventTally& event : tally.events()) {
-    words.put(uint64_t{event.type});
-    words.put(static_cast<uint64_t>(static_cast<int64_t>(event.category)));
-    const bool named = !event.overflow && event.type == EventTally::kNoType;
-    const bool histogram = event.buckets != nullptr;
-    words.put(uint64_t{event.known} | uint64_t{event.overflow} << 1 | uint64_t{histogram} << 2 | uint64_t{named} << 3 |
-              uint64_t{histogram ? event.bounds : 0} << 8);
-    words.put(event.count);
-    words.put(event.sum);
-    words.put(event.last);
-    if (histogram) putHistogram(words, *event.buckets, views, [&](auto use) { tally.eachCount(event, use); });
-    if (named) strings.push_back(toUtf8(event.name));
+    if (event.named) strings.push_back(toUtf8(event.name));
   }
-  putTransfers(words, tally.plan(), tally.transmit(), views);
-  putTransfers(words, tally.plan(), tally.receive(), views);
+}
+
+uint64_t layoutOf(const Tally& tally) {
+  uint64_t used = 0;
+  for (const EventTally& event : tally.events()) used += event.count > 0;
+  // Each number only grows, so no two layouts of a tally have the same.
+  return uint64_t{tally.events().size()} | used << 16 | uint64_t{tally.histogramStarts().size()} << 32;
 }
 
 }  // namespace nixl_otel::addon

@@ -4,16 +4,18 @@
 
 #include "addon/functions.h"
 #include "addon/values.h"
-#include "ring_writer.h"
-#include "sigbus_guard.h"
+#include "posix/sigbus_guard.h"
+#include "ring/ring_writer.h"
 
 namespace nixl_otel::addon {
 
 namespace {
 
-// A writer that survives the truncation of its file. Then the ring is lost: push() returns false for every event.
+// A writer that survives the truncation of its file. Then the ring is lost: push() returns false for every event, as it
+// does once another program writes the ring.
 class GuardedWriter {
  public:
+  // Returns "" or an error message. isInUse() tells whether another writer holds the file.
   std::string create(const std::string& path, int32_t version, uint64_t capacity) {
     if (const int problem = guardMappings(); problem != 0) {
       return "cannot guard the mapping of " + path + ": " + std::strerror(problem);
@@ -25,7 +27,10 @@ class GuardedWriter {
 
   bool push(const RingEvent& event) {
     bool pushed = false;
-    return touch([&] { pushed = writer_.push(event); }) && pushed;
+    const bool touched = touch([&] { pushed = writer_.push(event); });
+    // Unmaps the file, so that this process is no writer of the ring any more.
+    if (touched && writer_.state() == WriterState::kOvertaken) writer_.close();
+    return touched && pushed;
   }
 
   uint64_t pending() {
@@ -33,13 +38,18 @@ class GuardedWriter {
     return touch([&] { pending = writer_.pending(); }) ? pending : 0;
   }
 
-  bool lost() const { return !writer_.open(); }
+  bool isInUse() const { return writer_.state() == WriterState::kInUse; }
+  // Returns why the writer accepts no further event, or "".
+  const char* fault() const {
+    if (writer_.open()) return "";
+    return truncated_ ? "truncated" : "overtaken";
+  }
 
  private:
   // Runs access() under a claim. False if the ring is lost.
   template <typename Access>
   bool touch(Access&& access) {
-    if (lost()) return false;
+    if (!writer_.open()) return false;
     bool faulted = false;
     {
       const MappingClaim claim(writer_.memory(), writer_.bytes());
@@ -47,19 +57,30 @@ class GuardedWriter {
       faulted = claim.faulted();
     }
     // After a fault the mapping has private pages: no other process would see a store.
-    if (faulted) writer_.close();
+    if (faulted) {
+      truncated_ = true;
+      writer_.close();
+    }
     return !faulted;
   }
 
   RingWriter writer_;
+  bool truncated_ = false;
 };
 
+// (path, wireVersion, capacity): returns { handle }, or { reason, inUse }.
 Napi::Value openWriter(const Napi::CallbackInfo& info) {
   auto writer = std::make_shared<GuardedWriter>();
   const std::string problem =
       writer->create(text(info[0]), static_cast<int32_t>(number(info[1])), static_cast<uint64_t>(number(info[2])));
-  if (!problem.empty()) return Napi::String::New(info.Env(), problem);
-  return wrap(info.Env(), std::move(writer));
+  auto result = Napi::Object::New(info.Env());
+  if (problem.empty()) {
+    result.Set("handle", wrap(info.Env(), std::move(writer)));
+  } else {
+    result.Set("reason", problem);
+    result.Set("inUse", writer->isInUse());
+  }
+  return result;
 }
 
 void closeWriter(const Napi::CallbackInfo& info) { held<GuardedWriter>(info).reset(); }
@@ -80,8 +101,8 @@ Napi::Value pendingOf(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(held<GuardedWriter>(info)->pending()));
 }
 
-Napi::Value writerLost(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), held<GuardedWriter>(info)->lost());
+Napi::Value writerFault(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), held<GuardedWriter>(info)->fault());
 }
 
 }  // namespace
@@ -91,7 +112,7 @@ void addWriter(Napi::Object exports) {
   add(exports, "closeWriter", closeWriter);
   add(exports, "push", push);
   add(exports, "pendingOf", pendingOf);
-  add(exports, "writerLost", writerLost);
+  add(exports, "writerFault", writerFault);
 }
 
 }  // namespace nixl_otel::addon

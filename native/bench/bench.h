@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "ring_writer.h"
-#include "tally.h"
+#include "ring/ring_writer.h"
+#include "tally/tally.h"
 
 namespace nixl_otel::bench {
 

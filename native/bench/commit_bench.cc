@@ -5,8 +5,8 @@
 #include <sched.h>
 
 #include "bench.h"
-#include "ring_reader.h"
-#include "state_file.h"
+#include "ring/ring_reader.h"
+#include "state/state_file.h"
 
 using namespace nixl_otel;
 using namespace nixl_otel::bench;

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "bench.h"
-#include "collector.h"
+#include "collector/collector.h"
 
 using namespace nixl_otel;
 using namespace nixl_otel::bench;
@@ -110,6 +110,7 @@ class Collecting {
     SourceOptions options;
     options.places = {{directory, ""}};
     options.drainInterval = interval;
+    options.deadTtl = std::chrono::seconds(30);
     options.tally = tallyOptions();
     source_ = Collector::instance().open(options);
   }

@@ -2,7 +2,7 @@
 // over the same ring. Prints one JSON line per case, from which bench/drain.bench.mjs makes the table.
 
 #include "bench.h"
-#include "ring_reader.h"
+#include "ring/ring_reader.h"
 
 using namespace nixl_otel;
 using namespace nixl_otel::bench;

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "ring_reader.h"
-#include "tally.h"
+#include "ring/ring_reader.h"
+#include "tally/tally.h"
 
 #define EXPECT(condition)                                                                \
   do {                                                                                   \
@@ -82,10 +82,13 @@ inline std::shared_ptr<const TallyPlan> fuzzPlan() {
 
 inline uint64_t countOf(const Tally& tally) {
   uint64_t sum = 0;
-  for (const EventTally& event : tally.events()) {
+  for (size_t i = 0; i < tally.events().size(); ++i) {
+    const EventTally& event = tally.events()[i];
     sum += event.count;
     uint64_t inBuckets = 0;
     tally.eachCount(event, [&](size_t, uint64_t n) { inBuckets += n; });
+    const HistogramStart* const start = tally.startOf(HistogramOf::kEvent, i);
+    if (start != nullptr) inBuckets += start->count;
     EXPECT(inBuckets == (event.buckets == nullptr ? 0 : event.count));
   }
   EXPECT(tally.events().size() <= 21 + Tally::kMaxUnknownKeys + 1);

@@ -3,7 +3,7 @@
 // restart in place the counts must be exact again.
 
 #include "fuzzing.h"
-#include "ring_writer.h"
+#include "ring/ring_writer.h"
 
 using namespace nixl_otel;
 

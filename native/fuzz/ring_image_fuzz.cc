@@ -2,7 +2,7 @@
 // may change, and the counts must equal the number of events that the ring holds.
 
 #include "fuzzing.h"
-#include "ring_observer.h"
+#include "ring/ring_observer.h"
 
 using namespace nixl_otel;
 

@@ -3,8 +3,8 @@
 // need not find one.
 
 #include "fuzzing.h"
-#include "state_image.h"
-#include "tally_record.h"
+#include "state/state_image.h"
+#include "state/tally_record.h"
 
 using namespace nixl_otel;
 
@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       first == StateHead::kMagic ? std::vector<std::byte>(bytes, bytes + size) : withHead(data, size, boot);
   StateImage image;
   std::string reason;
-  const StateFault fault = readImage(file, boot, fuzzPlan(), image, reason);
+  const StateFault fault = readImage(file, boot, fuzzPlan(), kMostHalfBytes / 2, image, reason);
   EXPECT((fault == StateFault::kNone && image.tally != nullptr) == reason.empty());
   if (fault != StateFault::kNone || image.tally == nullptr) return 0;
   EXPECT(image.agent.rings.size() <= StateWord::kMostRings);

@@ -227,6 +227,59 @@ TEST(followsMissingDeletedAndRecreatedDirectory) {
   }
 }
 
+TEST(saysThatARingWasDeletedUnderALivingAgent) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  AgentProcess first(path);
+  AgentProcess kept(directory / "kept");
+  TestSource source(directory.path);
+  const auto deleted = [&] {
+    const std::vector<RingProblem> problems = source.problems();
+    for (const RingProblem& one : problems) CHECK_EQ(one.path, path);
+    return problems.size() == 1 && problems[0].state == RingState::kDeleted;
+  };
+  first.write(10);
+  kept.write(10);
+  waitUntil([&] { return source.alive("agent") && source.alive("kept"); });
+  CHECK_EQ(source.problem(), std::string());
+  REQUIRE_EQ(::unlink(path.c_str()), 0);
+  waitUntil(deleted);
+  first.write(5);
+  CHECK_EQ(source.counted("agent"), 15u);
+  // Another agent of its name makes a ring that lasts. The first one still writes the deleted file.
+  AgentProcess second(path);
+  second.write(3);
+  waitUntil([&] { return source.counted("agent") == 18; });
+  waitForTicks(3000);
+  CHECK(deleted());
+  first.kill();
+  waitUntil([&] { return source.problems().empty(); });
+  CHECK_EQ(source.counted("agent"), 18u);
+}
+
+// Processes of another user or PID namespace, and this one, are not seen as writers. NIXL takes no lock.
+TEST(takesOnlyEventsAsProofThatAnUnseenAgentWritesADeletedRing) {
+  const TemporaryDirectory directory;
+  RingWriter silent(WriterLock::kNone);
+  RingWriter active(WriterLock::kNone);
+  REQUIRE_EQ(silent.create(directory / "silent", 4, 64), std::string());
+  REQUIRE_EQ(active.create(directory / "active", 4, 64), std::string());
+  TestSource source(directory.path);
+  push(silent, 1, 10);
+  push(active, 1, 10);
+  waitUntil([&] { return source.counted() == 20; });
+  std::filesystem::remove_all(directory.path);
+  uint64_t events = 10;
+  waitUntil([&] {
+    push(active, 1, 1);
+    ++events;
+    REQUIRE_EQ(source.counted("active"), events);
+    return !source.problems().empty();
+  });
+  REQUIRE_EQ(source.problems().size(), 1u);
+  CHECK_EQ(source.problems()[0].path, directory / "active");
+}
+
 TEST(reportsReplacementOfRingAndDrainsRingToItsEnd) {
   const TemporaryDirectory directory;
   const TemporaryDirectory elsewhere;

@@ -1,5 +1,5 @@
 // The collector with real rings and threads. Counts must be exact under load.
-#include "collector.h"
+#include "collector/collector.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "check.h"
-#include "ring_writer.h"
+#include "ring/ring_writer.h"
 #include "temporary_directory.h"
 #include "test_source.h"
 
@@ -17,13 +17,7 @@ using std::chrono::milliseconds;
 namespace {
 
 SourceOptions optionsFor(const std::string& directory) {
-  SourceOptions options;
-  options.places = {{directory, ""}};
-  options.drainInterval = milliseconds(2);
-  options.tally.typeCategories.assign(21, kTransfer);
-  options.tally.typeBounds.assign(21, TallyOptions::kNoBounds);
-  options.tally.bounds = {{1}};
-  return options;
+  return TestSource::optionsFor(directory, milliseconds(30'000));
 }
 
 uint64_t counted(Source& source) {

@@ -1,6 +1,6 @@
 // Waits for the first ring of empty directories. In these tests a watch that misses a change waits for an hour.
 
-#include "directory_watch.h"
+#include "collector/directory_watch.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "check.h"
-#include "posix.h"
+#include "posix/posix.h"
 #include "temporary_directory.h"
 #include "test_source.h"
 

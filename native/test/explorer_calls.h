@@ -67,6 +67,7 @@ struct Journal {
     ring.beforeCommit();
     uint8_t values[kMaxCapacity];
     std::memcpy(values, slots, count);
+    if (ring.setting().secondPushes != 0) w.events += static_cast<uint16_t>(count);
     countChunk(w, values, count, gapBefore, gapAfter);
     commit(record);
   }

@@ -8,10 +8,10 @@
 #include <new>
 #include <utility>
 
-#include "../drain_protocol.h"
 #include "explorer_schedule.h"
 #include "explorer_steps.h"
 #include "explorer_world.h"
+#include "ring/drain_protocol.h"
 
 namespace explorer {
 

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -21,6 +22,8 @@ struct Ending {
   uint8_t allRebuilds = 0;     // number that began at any time
   bool mustBeNoticed = false;  // the consumer did not die before it had a record of one of them
   uint32_t restarts = 0;
+  int excess = 0;    // events counted beyond those written, with a second producer
+  int underWay = 0;  // its pushes that had passed the check when the other one moved write_pos
 };
 
 struct Report {
@@ -31,6 +34,8 @@ struct Report {
   size_t wrongUnflagged = 0;
   size_t flagged = 0;
   std::map<std::pair<int, int>, size_t> restartsOfRebuilds;  // {rebuilds, restarts counted} -> endings
+  size_t tooMany = 0;                                        // endings with more events counted than written
+  size_t tooManyUnflagged = 0;
   bool hung = false;
   std::string schedule;  // of the first wrong ending
 
@@ -178,7 +183,11 @@ class Search {
     ending.allRebuilds = w.incarnation;
     ending.mustBeNoticed = w.recordRebuilt || (w.rebuildsSeen > 0 && w.deathsLeft == setting_.deaths);
     ending.restarts = c.protocol.stats().restarts;
+    ending.excess = std::max(0, setting_.secondPushes == 0 ? 0 : w.events - w.lastValue);
+    ending.underWay = w.underWay;
     ++report_.endings;
+    report_.tooMany += ending.excess > 0;
+    report_.tooManyUnflagged += ending.excess > 0 && !ending.suspect;
     report_.wrong += ending.wrong != 0;
     report_.wrongUnflagged += ending.wrong != 0 && !ending.suspect;
     report_.flagged += ending.suspect;

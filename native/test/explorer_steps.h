@@ -1,4 +1,4 @@
-// Next steps of the producer and of a foreign consumer. One step is one memory access.
+// Next steps of the producers and of a foreign consumer. One step is one memory access.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace explorer {
 
-enum class Step : uint8_t { kPush, kTruncate, kStore, kForeign };
+enum class Step : uint8_t { kPush, kSharedPush, kSecondPush, kTruncate, kStore, kForeign };
 
 struct Move {
   Step step;
@@ -63,6 +63,8 @@ inline Footprint footprint(const World& before, Move move) {
                                  kWritePosPlace, kReadPosPlace,  kVersionPlace,  kExpectedPlace};
       return {0, static_cast<uint16_t>(begin | kPausePlace | places[move.store])};
     }
+    case Step::kSharedPush:
+    case Step::kSecondPush:
     case Step::kForeign:
       break;
   }
@@ -125,6 +127,7 @@ inline Moves possibleMoves(const World& w, const Setting& setting) {
   Moves moves;
   const bool foreignMayBegin = w.foreignLeft > 0 && w.readPos != w.writePos && (w.drained || !setting.foreignWaits);
   if (w.foreignHas || foreignMayBegin) moves.add(Step::kForeign);
+  if (w.secondPhase != 0 || w.secondLeft > 0) moves.add(Step::kSecondPush);
   if (w.rebuilding) {
     for (int s = kVersion0; s <= kExpectedV; ++s) {
       if (mayStoreNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
@@ -132,7 +135,9 @@ inline Moves possibleMoves(const World& w, const Setting& setting) {
     return moves;
   }
   const bool newbornHeld = setting.assumptionB && w.drainCall && w.rebuildInCall;
-  if (w.pushPhase != 0 || (w.pushesLeft > 0 && !newbornHeld)) moves.add(Step::kPush);
+  if (w.pushPhase != 0 || (w.pushesLeft > 0 && !newbornHeld)) {
+    moves.add(setting.secondPushes != 0 ? Step::kSharedPush : Step::kPush);
+  }
   const bool rebuildHeld = setting.assumptionB && w.drainCall && w.rebuildBeganInCall;
   if (w.incarnation < setting.rebuilds && !rebuildHeld) {
     // An ftruncate to the present size changes nothing. Then the rebuild begins with a store.
@@ -204,6 +209,7 @@ inline void storeHeader(World& w, const Setting& setting, Store store) {
     w.stored = 0;
     w.hiddenSinceNote = 0;
     w.pushesLeft = setting.pushes[w.incarnation];
+    w.ownPos[0] = 0;
   }
 }
 
@@ -227,6 +233,36 @@ inline void push(World& w) {
   }
 }
 
+// Takes a step of a push of one of two producers.
+inline void pushOwn(World& w, const Setting& setting, bool second) {
+  uint8_t& phase = second ? w.secondPhase : w.pushPhase;
+  uint8_t& left = second ? w.secondLeft : w.pushesLeft;
+  uint8_t& own = w.ownPos[second];
+  const uint8_t next = (own + 1) & w.mask;
+  const bool movedByOther = w.writePos != own;
+  switch (phase) {
+    case 0:
+      --left;
+      if (!setting.checksPosition || !movedByOther) {
+        phase = 1;
+      } else {
+        left = 0;
+      }
+      break;
+    case 1:
+      phase = next == w.readPos ? 0 : 2;
+      break;
+    case 2:
+      w.slots[own] = ++w.lastValue;
+      phase = 3;
+      break;
+    default:
+      w.underWay += setting.checksPosition && movedByOther;
+      w.writePos = own = next;
+      phase = 0;
+  }
+}
+
 // Takes a step of NIXL's pop: it loads read_pos, copies the slot, and stores the next position without a check.
 inline void foreign(World& w) {
   if (w.foreignHas) {
@@ -244,6 +280,9 @@ inline void make(World& w, const Setting& setting, Move move, Watch watch) {
   switch (move.step) {
     case Step::kPush:
       return push(w);
+    case Step::kSharedPush:
+    case Step::kSecondPush:
+      return pushOwn(w, setting, move.step == Step::kSecondPush);
     case Step::kForeign:
       return foreign(w);
     case Step::kTruncate: {
@@ -261,7 +300,12 @@ inline void make(World& w, const Setting& setting, Move move, Watch watch) {
 
 inline std::string describe(const World& before, Move move) {
   const std::string actor = move.step == Step::kForeign ? "  foreign: " : "  producer: ";
+  const char* own[] = {"looks at write_pos", "is there room?", "slot", "write_pos"};
   switch (move.step) {
+    case Step::kSharedPush:
+      return actor + own[before.pushPhase];
+    case Step::kSecondPush:
+      return std::string("  second producer: ") + own[before.secondPhase];
     case Step::kPush:
       return actor + (before.pushPhase == 0 ? "is there room?" : before.pushPhase == 1 ? "slot" : "write_pos");
     case Step::kForeign:

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../drain_protocol.h"
+#include "ring/drain_protocol.h"
 
 namespace explorer {
 
@@ -21,6 +21,8 @@ struct Setting {
   uint8_t version[3] = {4, 4, 4};
   uint8_t pushes[3] = {3, 2, 2};  // largest number of pushes, by incarnation
   uint8_t rebuilds = 1;           // largest number of rebuilds
+  uint8_t secondPushes = 0;       // of a second producer; then each keeps its own position, as RingWriter does
+  bool checksPosition = false;    // as RingWriter does before each push: it stops once another one has moved write_pos
   uint8_t foreignPops = 0;
   bool foreignWaits = false;   // the foreign consumer begins after the consumer's first drain
   uint8_t startPos = 0;        // both positions at the start
@@ -74,6 +76,11 @@ struct World {
   uint8_t rebuilding = 0;
   uint8_t stored = 0;  // header stores done in this rebuild
 
+  // With a second producer, which outlives a rebuild by the first one.
+  uint8_t ownPos[2] = {};
+  uint8_t secondPhase = 0;
+  uint8_t secondLeft = 0;
+
   // The foreign consumer, which pops as NIXL's readers do.
   uint8_t foreignHas = 0;  // it has read position foreignAt and not yet stored the next one
   uint8_t foreignAt = 0;
@@ -95,6 +102,9 @@ struct World {
   uint8_t deathsLeft = 0;
   uint8_t othersLeft = 0;       // consumers without state
   uint8_t hiddenSinceNote = 0;  // a rebuild has been hidden since the consumer's last noteTime()
+  // With a second producer.
+  uint16_t events = 0;    // counted; lastValue is the number of written slots
+  uint16_t underWay = 0;  // stores of a position that the other producer had moved since the check
   // Sets of values as bits.
   uint16_t counted = 0;        // the consumer has counted them
   uint16_t inFlight = 0;       // the consumer's swap has taken them from the ring, but they are not counted
@@ -120,6 +130,8 @@ inline World startWorld(const Setting& setting) {
   w.mask = w.capacity - 1;
   w.writePos = w.readPos = setting.startPos;
   w.pushesLeft = setting.pushes[0];
+  w.secondLeft = setting.secondPushes;
+  w.ownPos[0] = w.ownPos[1] = setting.secondPushes != 0 ? setting.startPos : 0;
   w.foreignLeft = setting.foreignPops;
   w.deathsLeft = setting.deaths;
   w.othersLeft = setting.otherConsumers;

@@ -1,6 +1,6 @@
 // The mutex of the collector and of its agents: the order of waiting threads, and waits with a time limit.
 
-#include "fair_mutex.h"
+#include "sync/fair_mutex.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

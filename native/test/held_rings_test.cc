@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "candidate_list.h"
 #include "check.h"
-#include "posix.h"
-#include "ring_file.h"
-#include "ring_writer.h"
+#include "collector/candidate_list.h"
+#include "posix/posix.h"
+#include "ring/ring_file.h"
+#include "ring/ring_writer.h"
 #include "temporary_directory.h"
 
 using namespace nixl_otel;

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "agent.h"
 #include "check.h"
-#include "drain_schedule.h"
+#include "collector/agent.h"
+#include "collector/drain_schedule.h"
 #include "temporary_directory.h"
 #include "test_reader.h"
 #include "test_source.h"
@@ -104,7 +104,8 @@ TEST(noticesRestartOfAnIdleAgent) {
   collectorThread.enter();
   IdleRings idle;
   waitUntil([&] { return idle.isResting(); });
-  RingWriter next;
+  RingWriter& next = idle.writers["a"];
+  next.close();
   REQUIRE_EQ(next.create(idle.directory / "a", 4, 64), std::string());
   idle.drain();
   CHECK_EQ(idle.status("a").drains.restarts, 1u);

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "kill_log.h"
-#include "ring_writer.h"
+#include "ring/ring_writer.h"
 
 namespace nixl_otel::kills {
 

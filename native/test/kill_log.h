@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "ring_event.h"
-#include "ring_layout.h"
-#include "tally.h"
+#include "ring/ring_event.h"
+#include "ring/ring_layout.h"
+#include "tally/tally.h"
 #include "transfer-source/event_names.h"
 
 namespace nixl_otel::kills {

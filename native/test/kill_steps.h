@@ -19,7 +19,7 @@
 #include <string_view>
 
 #include "kill_agents.h"
-#include "state_sections.h"
+#include "state/state_sections.h"
 
 namespace nixl_otel::kills {
 

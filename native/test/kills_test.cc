@@ -12,7 +12,7 @@
 #include "check.h"
 #include "kill_agents.h"
 #include "kill_steps.h"
-#include "ring_file.h"
+#include "ring/ring_file.h"
 #include "temporary_directory.h"
 #include "test_source.h"
 

@@ -1,8 +1,8 @@
 // Rings that need pauses, at a lap's end or after a restart. The collector drains them after all others. Until then it
 // must not release them or serve a request, and it must not count them twice.
 
-#include "agent.h"
 #include "check.h"
+#include "collector/agent.h"
 #include "stepped_ring.h"
 #include "temporary_directory.h"
 #include "test_source.h"
@@ -56,7 +56,7 @@ TEST(drainsReplacedRingBeforeItsRelease) {
     ::pause();
     ::_exit(0);
   }
-  agent.noteWriters({replaced}, {{replaced, {child, processStartTime(child)}}});
+  agent.noteWriters({replaced}, {{replaced, {{child, processStartTime(child)}}}});
   push(writer, 11, 6);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
@@ -79,9 +79,9 @@ TEST(countsRestartWithAnotherCapacityInRequestedDrain) {
   CHECK_EQ(source.counted(), 3u);
   uint64_t expected = 3;
   for (const uint64_t capacity : {64, 64, 8}) {
-    RingWriter again;
-    REQUIRE_EQ(again.create(directory / "agent", 4, capacity), std::string());
-    push(again, 1, 5);
+    writer.close();
+    REQUIRE_EQ(writer.create(directory / "agent", 4, capacity), std::string());
+    push(writer, 1, 5);
     CHECK_EQ(source.counted(), expected += 5);
   }
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "check.h"
-#include "parked_ring.h"
+#include "ring/parked_ring.h"
 #include "temporary_directory.h"
 #include "test_reader.h"
 #include "test_source.h"
@@ -114,7 +114,7 @@ TEST(countsEventsWrittenBetweenLastDrainAndRelease) {
 TEST(countsEventsThatAnUnseenWriterWritesThroughItsOldMapping) {
   const TemporaryDirectory directory = TemporaryDirectory::inMemory();
   const std::string path = directory / "agent";
-  RingWriter ring;
+  RingWriter ring(WriterLock::kNone);
   REQUIRE_EQ(ring.create(path, 4, 64), std::string());  // this process is not taken for a writer
   TestSource source(directory.path);
   waitUntil([&] { return load<int32_t>(path, 20) != 4; });  // attached
@@ -147,7 +147,7 @@ TEST(noticesEachChangeOfAParkedRing) {
       REQUIRE_EQ(other.create(directory / "other", 4, 64), std::string());
       const HeaderFields header = peekHeader(path, *fileAt(path));
       REQUIRE(header.empty());
-      const ParkedRing parked(path, *fileAt(path), header, mayMap);
+      ParkedRing parked(path, *fileAt(path), header, mayMap);
       CHECK_EQ(parked.isMapped(), mayMap);
       CHECK(!parked.hasNewHeader() && !parked.hasChanged());
       changes[i](ring);

@@ -1,5 +1,5 @@
 // Ends of processes: through pidfds, and without them.
-#include "process_watch.h"
+#include "process/process_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

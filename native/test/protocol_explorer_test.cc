@@ -174,6 +174,54 @@ TEST(noticesForeignConsumerOverRestart) {
   }
 }
 
+// ---- A second producer, which keeps a position of its own ----
+
+namespace {
+
+Setting shared(uint8_t rebuilds, uint8_t startPos, bool checks) {
+  Setting s = restartingTo(4, 4, startPos, 2, 1);
+  s.rebuilds = rebuilds;
+  s.secondPushes = thorough && rebuilds == 0 ? 3 : 2;
+  s.firstWithoutPauses = false;
+  s.checksPosition = checks;
+  s.pauseEndsInVisibleRebuild = false;
+  return s;
+}
+
+Report exploreShared(const char* name, const Setting& s, const IsWrong& wrong = nullptr) {
+  const Report r = explore(s, wrong);
+  std::printf("%-46s %9zu states %8zu endings: %zu count too many (%zu unflagged)\n", name, r.states, r.endings,
+              r.tooMany, r.tooManyUnflagged);
+  CHECK(!r.hung);
+  CHECK(r.endings > 0);
+  return r;
+}
+
+}  // namespace
+
+// Such producers stop, or write at one position and overwrite each other's events. Only a push that is under way while
+// the other one moves write_pos makes this jump, up to a lap each time.
+TEST(countsTooManyOnlyForPushesUnderWayOfProducersThatCheck) {
+  for (const uint8_t rebuilds : {0, 1}) {
+    if (rebuilds > 0 && !thorough) continue;
+    for (const uint8_t startPos : {0, 2}) {
+      const Setting s = shared(rebuilds, startPos, true);
+      const Report r = exploreShared("two producers that check", s, [](const Ending& e) {
+        return !e.suspect && e.excess > e.underWay * (kMaxCapacity - 1);
+      });
+      CHECK_WITH(r.schedule.empty(), "too many without a push under way:\n" + r.schedule);
+    }
+  }
+}
+
+// Of those that do not check, the reader sees each position that goes back among events that it has seen and not
+// taken. It cannot see the others, see docs/limits.md.
+TEST(flagsProducersThatGoBackWithoutCheck) {
+  const Report r = exploreShared("two producers that do not check", shared(0, 0, false));
+  CHECK(r.tooMany > 0);
+  CHECK(r.tooManyUnflagged < r.tooMany);
+}
+
 // ---- A consumer with state dies at any access, and the next one goes on from its record ----
 
 namespace {

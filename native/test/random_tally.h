@@ -2,14 +2,15 @@
 
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "check.h"
-#include "ring_event.h"
-#include "tally.h"
+#include "ring/ring_event.h"
+#include "tally/tally.h"
 
 namespace nixl_otel {
 
@@ -111,6 +112,14 @@ inline bool sameTransfers(const TransferTally& a, const TransferTally& b) {
          CHECK(sameCounts(a.durations, b.durations)) && CHECK(sameCounts(a.throughputs, b.throughputs));
 }
 
+inline bool sameStarts(const Tally& a, const Tally& b) {
+  const auto& starts = a.histogramStarts();
+  return starts.size() == b.histogramStarts().size() && std::all_of(starts.begin(), starts.end(), [&](const auto& one) {
+           const HistogramStart* const other = b.startOf(HistogramOf::Of(one.of), one.index);
+           return other != nullptr && other->timeMs == one.timeMs && other->count == one.count && other->sum == one.sum;
+         });
+}
+
 // Compares everything that a snapshot shows, and the transfer under assembly. The plans are the same object.
 inline bool sameTally(const Tally& a, const Tally& b) {
   if (!CHECK_EQ(a.events().size(), b.events().size())) return false;
@@ -128,7 +137,8 @@ inline bool sameTally(const Tally& a, const Tally& b) {
   }
   return sameTransfers(a.transmit(), b.transmit()) && sameTransfers(a.receive(), b.receive()) &&
          CHECK(a.memoryInUse() == b.memoryInUse()) && CHECK_EQ(a.memoryApproximate(), b.memoryApproximate()) &&
-         CHECK_EQ(a.startTimeMs(), b.startTimeMs());
+         CHECK_EQ(a.startTimeMs(), b.startTimeMs()) && CHECK(sameStarts(a, b)) &&
+         CHECK(a.refused().state() == b.refused().state());
 }
 
 }  // namespace nixl_otel

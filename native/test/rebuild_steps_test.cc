@@ -58,6 +58,7 @@ Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped, bo
   int step = 0;
   ring.before = [&](Access) {
     if (step++ != stepOfRebuild) return;
+    old.close();
     if (!next.create(path, 4, capacity).empty()) std::abort();
     if (pushesAtOnce) push(next, 201, kNewEvents);
     outcome.rebuilt = true;

@@ -224,7 +224,7 @@ TEST(countsTwoProducersFromStartOfTheSecond) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 3);
-  RingWriter second;
+  RingWriter second(WriterLock::kNone);
   REQUIRE_EQ(second.create(r.path, 4, 64), std::string());
   CHECK(r.ring->values().empty());
   const auto pushAtHeader = [&](uint64_t value) {

@@ -1,6 +1,6 @@
 // Observation of real rings beside a consumer: laps and restarts.
 
-#include "ring_observer.h"
+#include "ring/ring_observer.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "check.h"
-#include "ring_reader.h"
-#include "ring_writer.h"
+#include "ring/ring_reader.h"
+#include "ring/ring_writer.h"
 #include "temporary_directory.h"
 
 using namespace nixl_otel;

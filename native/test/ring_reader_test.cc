@@ -1,5 +1,5 @@
 // Drains of real files: every wire version from literal bytes, and concurrent restarts and truncations.
-#include "ring_reader.h"
+#include "ring/ring_reader.h"
 
 #include <sys/stat.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "check.h"
-#include "ring_observer.h"
+#include "ring/ring_observer.h"
 #include "temporary_directory.h"
 #include "test_reader.h"
 
@@ -144,7 +144,8 @@ TEST(followsRestartsToAnyCapacityAndVersion) {
   TestReader ring(path);
   uint64_t value = 0;
   for (const Incarnation& incarnation : incarnations) {
-    RingWriter writer;
+    first.close();
+    RingWriter& writer = first;
     REQUIRE_EQ(writer.create(path, incarnation.version, incarnation.capacity), std::string());
     ring.drain();  // by assumption B a new agent pushes after this drain
     const auto pushed = push(writer, value + 1, incarnation.capacity - 1);
@@ -317,6 +318,7 @@ TEST(reportsGapsOfForeignConsumer) {
   pushAll(writer, 10);
   store(path, kHeaderA.readPos, load<uint64_t>(path, kHeaderA.writePos));
   gaps.drain(ring);
+  writer.close();
   RingWriter again;
   REQUIRE_EQ(again.create(path, 4, 64), std::string());
   gaps.drain(ring);
@@ -423,6 +425,7 @@ TEST(takesBackSwapOfDeadConsumer) {
     consumer.diesAtCommit = true;
     consumer.live(path);
     consumer.diesAtCommit = false;
+    old.close();
     RingWriter next;
     REQUIRE_EQ(next.create(path, 4, capacity), std::string());
     store(path, kHeaderA.readPos, uint64_t{9});
@@ -433,6 +436,55 @@ TEST(takesBackSwapOfDeadConsumer) {
     CHECK_EQ(consumer.record->stats.restarts, 1u);
     CHECK(!consumer.record->stats.suspect);
   }
+}
+
+// As above, but the agent has passed that read_pos: another consumer took the events before it.
+TEST(leavesReadPosThatTheAgentHasPassed) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter old;
+  REQUIRE_EQ(old.create(path, 4, 16), std::string());
+  Survivor consumer;
+  push(old, 1, 9);
+  consumer.diesAtCommit = true;
+  consumer.live(path);
+  consumer.diesAtCommit = false;
+  old.close();
+  RingWriter next;
+  REQUIRE_EQ(next.create(path, 4, 16), std::string());
+  push(next, 101, 9);
+  store(path, kHeaderA.readPos, uint64_t{9});
+  push(next, 10, 3);
+  consumer.live(path);
+  consumer.live(path);
+  CHECK(consumer.values == from1To(12));
+  CHECK_EQ(consumer.record->stats.foreignMoves, 1u);
+  CHECK(consumer.record->stats.suspect);
+}
+
+// A rebuild takes the mark away, so only a damaged file has it beside fewer slots. The record's positions may then be
+// those of no slot: as a read_pos they would end the agent's search for a free slot.
+TEST(storesNoPositionOfARecordThatTheRingHasNot) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter old;
+  REQUIRE_EQ(old.create(path, 4, 256), std::string());
+  Survivor consumer;
+  push(old, 1, 100);
+  consumer.live(path);
+  push(old, 101, 40);
+  consumer.diesAtCommit = true;
+  consumer.live(path);  // its swap from 100 to 140 was not made
+  consumer.diesAtCommit = false;
+  old.close();
+  RingWriter next;
+  REQUIRE_EQ(next.create(path, 4, 64), std::string());
+  store(path, kHeaderA.expectedVersion, consumer.record->mark);
+  push(next, 141, 20);
+  consumer.live(path);
+  CHECK_EQ(load<uint64_t>(path, kHeaderA.readPos), 20u);
+  CHECK(consumer.values == from1To(160));
+  CHECK_EQ(consumer.record->stats.restarts, 1u);
 }
 
 TEST(noticesConsumerWithoutStateAfterDeath) {
@@ -474,6 +526,32 @@ TEST(repeatsNoMarkAfterTwoChangesOfTheGeometry) {
   ChunkBuffer buffer;
   CHECK_EQ(reader->drain(100, buffer, [](const Chunk&) {}).events, 5u);
   CHECK_EQ(load<int32_t>(path, 20), makeMark(kStateSerials + 10));  // each change uses up a mark that no ring has
+}
+
+// An agent that fills the ring again during the drain is one drain that found the ring full.
+TEST(countsEachDrainThatFoundTheRingFullOnce) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "ring";
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(path, 4, 16384), std::string());
+  TestReader test(path);
+  const auto fill = [&] {
+    while (ring.push(RingEvent{})) {
+    }
+  };
+  for (uint32_t drains = 1; drains <= 3; ++drains) {
+    fill();
+    test.reader->drain(3 * 16384, test.buffer, [&](const RingReader::Chunk&) { fill(); });
+    CHECK_EQ(test.reader->stats().foundFull, drains);
+  }
+}
+
+// Serials of consumers with and without state never meet.
+TEST(followsEachMarkInItsHalf) {
+  CHECK_EQ(serialAfter(makeMark(5)), 6);
+  CHECK_EQ(serialAfter(makeMark(kStateSerials - 1)), 0);
+  CHECK_EQ(serialAfter(makeMark(kStateSerials)), kStateSerials + 1);
+  CHECK_EQ(serialAfter(makeMark(UINT16_MAX)), kStateSerials);
 }
 
 int main() { return check::run("ring_reader_test"); }

@@ -1,10 +1,12 @@
 // The handler survives and records a fault inside a claimed mapping. It forwards every other fault to the previous
 // handler.
-#include "sigbus_guard.h"
+#include "posix/sigbus_guard.h"
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -160,6 +162,30 @@ TEST(forwardsFaultsOfHostToEarlierHandler) {
   handler.sa_handler = plain;
   const TemporaryDirectory second;
   CHECK_EQ(faultsUnder(handler, second.path), 0);
+}
+
+// Zeros in place of a failed page of memory would hide the failure. A process may send itself what the kernel then
+// sends.
+TEST(forwardsMemoryErrorsOfClaimedMappings) {
+  const TemporaryDirectory directory;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    struct sigaction handler = {};
+    handler.sa_flags = SA_SIGINFO;
+    handler.sa_sigaction = [](int, siginfo_t* info, void*) { ::_exit(info->si_code == BUS_MCEERR_AR ? 3 : 4); };
+    ::sigaction(SIGBUS, &handler, nullptr);
+    MappedFile file(directory / "ring");
+    const MappingClaim claim(file.mapping);
+    siginfo_t info = {};
+    info.si_signo = SIGBUS;
+    info.si_code = BUS_MCEERR_AR;
+    info.si_addr = file.mapping.base();
+    if (::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::gettid(), SIGBUS, &info) != 0) ::_exit(5);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK_EQ(WEXITSTATUS(status), 3);
 }
 
 int main() { return check::run("sigbus_guard_test"); }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "check.h"
-#include "collector.h"
-#include "ring_writer.h"
+#include "collector/collector.h"
+#include "ring/ring_writer.h"
 #include "temporary_directory.h"
 #include "test_source.h"
 
@@ -53,8 +53,10 @@ TEST(visitsEachAgentOnceWhileOthersAppearAndEnd) {
   CHECK(parts.next(2));
   REQUIRE_EQ(rings[5].create(directory / "7", 4, 64), std::string());
   push(rings[5], 1, 1);
-  ::unlink((directory / "2").c_str());  // the last one that was visited
-  ::unlink((directory / "4").c_str());
+  for (const size_t ended : {1u, 2u}) {  // "2" is the last one that was visited
+    rings[ended].close();
+    ::unlink((directory / std::to_string(2 * ended)).c_str());
+  }
   waitUntil([&] { return lists(source, "7") && !lists(source, "2") && !lists(source, "4"); });
   CHECK(parts.next(2));
   CHECK(!parts.next(2));

@@ -8,8 +8,8 @@
 
 #include <functional>
 
-#include "agent.h"
 #include "check.h"
+#include "collector/agent.h"
 #include "temporary_directory.h"
 #include "test_reader.h"
 
@@ -53,6 +53,12 @@ class Consumer {
     }
   }
 
+  // As if the search had found no writer, and could not see all processes.
+  void search() { agent_->noteWriters({agent_->file()}, {}, false); }
+  void checkLife() {
+    ProcessProbes probes;
+    agent_->checkLife(Clock::now(), probes, false);
+  }
   bool isOpen() const { return agent_ != nullptr; }
   EventTally sums() const { return slot_->tally.events()[0]; }
   AgentStatus status() const {
@@ -64,7 +70,9 @@ class Consumer {
   std::string problem() const {
     std::string reason;
     WaitBudget forEver;
-    agent_->stateProblem(reason, forEver);
+    std::string loss;
+    agent_->stateProblem(reason, loss, forEver);
+    reason += loss;
     return reason;
   }
 
@@ -240,7 +248,8 @@ TEST(keepsTheSumsOverADeathAfterAConsumerWithoutState) {
   });
 }
 
-// The writer that the last consumer saw has a pid that means another process, or none, to this consumer.
+// The writer that the last consumer saw has a pid that means another process, or none, to this consumer. Its life is
+// unknown until its lock tells it.
 TEST(showsNoPidOfAnotherPidNamespace) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -255,6 +264,11 @@ TEST(showsNoPidOfAnotherPidNamespace) {
       REQUIRE(next.isOpen());
       next.drain();
       CHECK_EQ(next.status().pid, space == ownPidNamespace() ? ::getpid() : 0);
+      CHECK(next.status().life == (space == ownPidNamespace() ? Life::kAlive : Life::kUnknown));
+      // A search that could not see all processes proves no end. Then the lock of the writer tells of its life.
+      next.search();
+      CHECK(next.status().life == (space == ownPidNamespace() ? Life::kAlive : Life::kUnknown));
+      next.checkLife();
       CHECK(next.status().life == Life::kAlive);
     }
   }

@@ -1,5 +1,5 @@
 // A state file gives the next consumer what the last one committed, whatever happened to the file or to its consumer.
-#include "state_file.h"
+#include "state/state_file.h"
 
 #include <signal.h>
 #include <sys/mount.h>
@@ -14,9 +14,9 @@
 #include <set>
 #include <utility>
 
-#include "agent_state.h"
-#include "discovery.h"
+#include "collector/discovery.h"
 #include "random_tally.h"
+#include "state/agent_state.h"
 #include "temporary_directory.h"
 
 namespace {
@@ -398,23 +398,121 @@ TEST(survivesForgedAndCutFiles) {
   CHECK(refused > 1000 / step);
 }
 
-TEST(keepsRecordButNoSumsOfOtherPlan) {
+TEST(keepsRecordAndSumsOfOtherPlan) {
   const TemporaryDirectory directory;
   committed(directory / "ring", 3);
+  Tally before(somePlan());
+  opened(directory / "ring")->restore(before);
+  before.admitKeys(nullptr);
   TallyOptions other = someOptions();
   other.bounds[0].push_back(5000);
   const auto plan = planFor(other);
   const auto state = opened(directory / "ring", plan);
   REQUIRE(state->recovered().has_value());
   CHECK(sameAgent(*state->recovered(), someAgent(3)));
-  CHECK(!state->hasSums());
-  CHECK_EQ(state->asideReason(), "its sums were counted with other events or other histogram bounds");
+  CHECK_EQ(state->asideReason(), std::string());
   Tally tally(plan);
   state->restore(tally);
-  CHECK_EQ(tally.transmit().count, 0u);
+  CHECK(before.events()[kXferTime].count > 0);
+  CHECK_EQ(tally.events()[kXferTime].count, before.events()[kXferTime].count);
+  CHECK(tally.events()[kXferTime].sum == before.events()[kXferTime].sum);
+  CHECK(tally.startOf(HistogramOf::kEvent, kXferTime) != nullptr);
   std::string reason;
   CHECK(state->commit(someAgent(4), tally, reason));
   tally.admitKeys(nullptr);
+}
+
+// Each key that is admitted has its room in both halves, also if many come between two commits.
+TEST(commitsAllKeysThatItAdmitted) {
+  const TemporaryDirectory directory;
+  const std::string ring = directory / "ring";
+  const std::string result = inChild([&] {
+    const rlimit most{24 * 1024, 24 * 1024};
+    ::setrlimit(RLIMIT_FSIZE, &most);
+    const auto state = opened(ring);
+    Tally tally(somePlan());
+    state->restore(tally);
+    std::string reason;
+    if (!state->commit(someAgent(1), tally, reason)) return "first: " + reason;
+    for (int i = 0; i < 250; ++i) foldNamed(tally, "event-" + std::to_string(i), {1, 2});
+    if (!tally.events().back().overflow) return std::string("all keys had room");
+    const bool isCommitted = state->commit(someAgent(2), tally, reason) && state->commit(someAgent(3), tally, reason);
+    tally.admitKeys(nullptr);
+    return isCommitted ? std::string("committed") : reason;
+  });
+  CHECK_EQ(result, "committed");
+}
+
+// A half that was recovered may be anywhere: the other one never touches it.
+TEST(placesHalvesApart) {
+  const TemporaryDirectory directory;
+  const std::string ring = directory / "ring";
+  const auto bytes = committed(ring, 1);
+  StateHead head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + StateHead::kWordOffset, sizeof word);
+  const uint32_t half = StateWord{word}.half();
+  const StatePlace from = head.halves[half];
+  for (uint32_t offset = 3000; offset <= 17000; offset += 40) {
+    head.halves[half].offset = offset;
+    std::vector<uint8_t> moved(offset + from.bytes);
+    std::copy(bytes.begin(), bytes.begin() + StateHead::kBytes, moved.begin());
+    std::memcpy(moved.data(), &head, sizeof head);
+    std::copy_n(bytes.begin() + from.offset, from.bytes, moved.begin() + offset);
+    writeFile(fileOf(ring), moved);
+    const auto state = opened(ring);
+    REQUIRE(state->recovered().has_value());
+    Tally tally(somePlan());
+    state->restore(tally);
+    std::string reason;
+    REQUIRE(state->commit(someAgent(2), tally, reason));
+    tally.admitKeys(nullptr);
+    StateHead now;
+    const FileDescriptor fd(::open(fileOf(ring).c_str(), O_RDONLY | O_CLOEXEC));
+    REQUIRE_EQ(::pread(fd.get(), &now, sizeof now, 0), static_cast<ssize_t>(sizeof now));
+    const StatePlace& other = now.halves[1 - half];
+    CHECK(other.offset >= StateHead::kBytes);
+    CHECK(other.offset + other.bytes <= offset || other.offset >= offset + from.bytes);
+  }
+}
+
+// New histograms of many keys do not fit: those keys go on without.
+TEST(keepsKeysWithoutRoomForNewHistograms) {
+  const TemporaryDirectory directory;
+  const std::string ring = directory / "ring";
+  std::string reason;
+  const auto name = [](int i) { return "event-" + std::to_string(i); };
+  {
+    const auto state = opened(ring);
+    Tally tally(somePlan());
+    state->restore(tally);
+    for (int i = 0; i < 250; ++i) foldNamed(tally, name(i), {1, 2});
+    REQUIRE(state->commit(someAgent(1), tally, reason));
+    tally.admitKeys(nullptr);
+  }
+  TallyOptions options = someOptions();
+  options.rules.push_back({.type = std::nullopt, .name = "event-*", .category = std::nullopt, .bounds = 1});
+  for (const bool isAgain : {false, true}) {
+    const auto state = opened(ring, planFor(options));
+    REQUIRE(state->recovered().has_value());
+    Tally tally(planFor(options));
+    state->restore(tally);
+    size_t unknown = 0, histograms = 0;
+    for (const EventTally& event : tally.events()) {
+      if (event.known) continue;
+      ++unknown;
+      histograms += event.buckets != nullptr;
+      CHECK_EQ(event.count, isAgain ? 4u : 2u);
+    }
+    CHECK_EQ(unknown, 250u);
+    CHECK(histograms > 10 && histograms < 250);
+    for (int i = 0; i < 250; ++i) foldNamed(tally, name(i), {1, uint64_t{1} << 40});
+    REQUIRE(state->commit(someAgent(2), tally, reason));
+    REQUIRE(state->commit(someAgent(3), tally, reason));
+    CHECK(std::filesystem::file_size(fileOf(ring)) <= kMostStateBytes);
+    tally.admitKeys(nullptr);
+  }
 }
 
 TEST(refusesFilesThatOthersCanChange) {
@@ -644,12 +742,13 @@ TEST(endsStateWithoutSpace) {
   const TemporaryDirectory directory;
   const std::string mounted = directory / "small";
   std::filesystem::create_directory(mounted);
-  if (::mount("tmpfs", mounted.c_str(), "tmpfs", 0, "size=12k") != 0) {
+  if (::mount("tmpfs", mounted.c_str(), "tmpfs", 0, "size=1040k") != 0) {
     std::printf("skipped: endsStateWithoutSpace may not mount a tmpfs\n");
     return;
   }
   const std::string reason = inChild([&] { return commitsUntilFull(mounted + "/ring", RLIM_INFINITY); });
-  CHECK_WITH(reason.find("bytes: No space left on device") != std::string::npos, reason);
+  CHECK_WITH(reason.find("of which agents may need 1048 kB: a state file could end an agent") != std::string::npos,
+             reason);
   CHECK(!std::filesystem::exists(fileOf(mounted + "/ring")));
   ::umount(mounted.c_str());
 }
@@ -662,12 +761,18 @@ TEST(endsStateOfTruncatedFileInsideOtherClaim) {
   HeaderMapping ring;
   REQUIRE_EQ(ring.map(fd.get(), 4096, true), 0);
   std::string reason;
-  for (const bool rests : {false, true}) {
+  struct Case {
+    bool rests;
+    bool growsAgain;  // then the commit faults no more, and only the first page is not that of the file
+  };
+  for (const Case now : {Case{false, false}, {true, false}, {true, true}}) {
     const auto state = opened(directory / "ring");
     const MappingClaim claim(ring);
     REQUIRE(state->commit(someAgent(1), Tally(somePlan()), reason));
+    const auto size = std::filesystem::file_size(fileOf(directory / "ring"));
     std::filesystem::resize_file(fileOf(directory / "ring"), 0);
-    if (rests) state->rest(0);
+    if (now.rests) state->rest(0);
+    if (now.growsAgain) std::filesystem::resize_file(fileOf(directory / "ring"), size);
     CHECK(!state->commit(someAgent(2), Tally(somePlan()), reason));
     CHECK_EQ(reason, "its state file was truncated");
     CHECK(!std::filesystem::exists(fileOf(directory / "ring")));
@@ -710,7 +815,6 @@ TEST(recoversCommittedStateOfKilledConsumer) {
     ::waitpid(child, &status, 0);
     const auto state = opened(ring);
     REQUIRE(state->recovered().has_value());
-    REQUIRE(state->hasSums());
     const auto found = static_cast<uint64_t>(state->recovered()->lastEventMs);
     REQUIRE(found >= seen);
     while (last < found) foldCommit(expectedTally, ++last);

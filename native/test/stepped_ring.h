@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "drain_protocol.h"
-#include "ring_reader.h"
+#include "ring/drain_protocol.h"
+#include "ring/ring_reader.h"
 #include "temporary_directory.h"
 #include "test_reader.h"
 

@@ -1,4 +1,4 @@
-#include "tally.h"
+#include "tally/tally.h"
 
 #include <iterator>
 #include <map>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check.h"
-#include "ring_event.h"
+#include "ring/ring_event.h"
 
 using namespace nixl_otel;
 
@@ -152,6 +152,77 @@ TEST(assemblesTransferFromConsecutiveEventsOnly) {
 
 namespace {
 
+using Events = std::vector<RingEvent>;
+
+const Events kSent = {typed(kXferPostTime, 1), typed(kXferTime, 20), typed(kTxBytes, 50), typed(kTxRequests, 1)};
+const Events kReceived = {typed(kXferPostTime, 1), typed(kXferTime, 20), typed(kRxBytes, 50), typed(kRxRequests, 1)};
+
+// The first events of a transfer.
+Events begun(const Events& transfer, ptrdiff_t events) { return {transfer.begin(), transfer.begin() + events}; }
+
+// Number of refused events after a transfer was cut where the ring was full, and after the next event.
+uint64_t refusedBetween(Tally& tally, const Events& cut, const Events& next, int32_t version = 4) {
+  fold(tally, *releasedLayout(version), cut, true);
+  CHECK_EQ(tally.refused().count(), 0u);  // the next event may continue the transfer
+  fold(tally, *releasedLayout(version), next);
+  return tally.refused().count();
+}
+
+}  // namespace
+
+TEST(countsWhatCutTransfersLackAtFullRing) {
+  const auto after = [](const Events& before, const Events& cut, const Events& next, int32_t version = 4) {
+    Tally tally(plan());
+    fold(tally, *releasedLayout(version), before);
+    return refusedBetween(tally, cut, next, version);
+  };
+  Events both = kSent;
+  both.insert(both.end(), kReceived.begin(), kReceived.end());
+  CHECK_EQ(after(kSent, begun(kSent, 3), kSent), 1u);
+  CHECK_EQ(after(kSent, begun(kSent, 3), {typed(kMemoryRegistered, 1)}), 1u);
+  CHECK_EQ(after(both, begun(kReceived, 3), {typed(kTxRequests, 1)}), 1u);
+  CHECK_EQ(after(both, begun(kReceived, 2), kSent), 2u);
+  CHECK_EQ(after(kSent, begun(kSent, 3), kSent, 5), 1u);
+  // What follows may be the end.
+  CHECK_EQ(after(kSent, begun(kSent, 3), {typed(kTxRequests, 1)}), 0u);
+  CHECK_EQ(after(both, begun(kReceived, 2), {typed(kRxBytes, 50)}), 0u);
+  CHECK_EQ(after(both, begun(kReceived, 2), {typed(kTxRequests, 1)}), 0u);
+  // The agent may have dropped the end before it reached the ring, and reports that.
+  CHECK_EQ(after(kSent, begun(kSent, 3), {typed(kEventsDropped, 7)}), 0u);
+  // An allowlist may leave out the end.
+  CHECK_EQ(after({}, begun(kSent, 3), kSent), 0u);
+  CHECK_EQ(after(kSent, begun(kReceived, 3), kReceived), 0u);
+  CHECK_EQ(after(kSent, begun(kReceived, 2), kReceived), 0u);
+  // The events of a transfer are not always adjacent.
+  CHECK_EQ(after(kSent, begun(kSent, 3), kSent, 3), 0u);
+  // Another producer writes between them.
+  Events torn = kSent;
+  torn.insert(torn.end(), kSent.begin(), kSent.end() - 1);
+  torn.insert(torn.end(), kSent.begin(), kSent.end());
+  CHECK_EQ(after(torn, begun(kSent, 3), kSent), 0u);
+}
+
+TEST(countsNoRefusedEventsOverForeignMoveOrRestart) {
+  Tally moved(plan());
+  const RingLayout& v4 = *releasedLayout(4);
+  fold(moved, v4, kSent);
+  fold(moved, v4, begun(kSent, 3), true);
+  foldTapped(moved, v4, kSent, {}, false, true);  // a foreign consumer may have taken the end
+  CHECK_EQ(moved.refused().count(), 0u);
+
+  Tally restarted(plan());
+  fold(restarted, v4, kSent);
+  fold(restarted, v4, begun(kSent, 3), true);
+  fold(restarted, v4, kSent);
+  fold(restarted, v4, begun(kSent, 3), true);
+  restarted.restart();
+  fold(restarted, v4, begun(kSent, 3), true);  // now with an allowlist
+  fold(restarted, v4, begun(kSent, 3));
+  CHECK_EQ(restarted.refused().count(), 1u);
+}
+
+namespace {
+
 bool sameSums(const EventTally& a, const EventTally& b) {
   return a.count == b.count && a.sum == b.sum && a.last == b.last && byBucket(a.counts) == byBucket(b.counts);
 }
@@ -202,6 +273,7 @@ TEST(countsWholeTransfersLikeSingleEvents) {
     CHECK(whole.transmit().count > 1000 && whole.receive().count > 1000);
     CHECK(sameTransfers(whole.transmit(), single.transmit()));
     CHECK(sameTransfers(whole.receive(), single.receive()));
+    CHECK(whole.refused().state() == single.refused().state());
   }
 }
 

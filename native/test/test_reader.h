@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "ring_event.h"
-#include "ring_reader.h"
-#include "ring_writer.h"
+#include "ring/ring_event.h"
+#include "ring/ring_reader.h"
+#include "ring/ring_writer.h"
 
 struct TestReader {
   explicit TestReader(const std::string& path) : reader(nixl_otel::RingReader::open(path, false, state, reason)) {}

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "collector.h"
-#include "ring_event.h"
+#include "collector/collector.h"
+#include "ring/ring_event.h"
 #include "test_reader.h"
 
 #ifdef __SANITIZE_THREAD__

@@ -32,7 +32,11 @@ void stageOne(StagingQueue& queue, uint32_t type, uint64_t value) {
 }  // namespace
 
 Agent::Agent(const Options& options, uint32_t index, std::stop_token stop, AgentTotals& totals)
-    : options_(options), index_(index), stop_(std::move(stop)), totals_(totals) {
+    : options_(options),
+      index_(index),
+      stop_(std::move(stop)),
+      totals_(totals),
+      ring_(options.unlocked ? WriterLock::kNone : WriterLock::kHeld) {
   std::seed_seq seed{static_cast<uint32_t>(options.seed), static_cast<uint32_t>(options.seed >> 32), index};
   random_.seed(seed);
   for (const SizeShare& share : options.sizes) totalWeight_ += share.weight;
@@ -110,16 +114,17 @@ void Agent::runIncarnation() {
   const bool restarts = options_.restartEvery.count() != 0;
   const Clock::time_point incarnationEnd = restarts ? Clock::now() + options_.restartEvery : Clock::time_point::max();
   stageOne(queue, kMemoryRegistered, mover_->registeredBytes());
-  moveUntil(std::min(incarnationEnd, runEnd_), queue);
+  moveUntil(std::min(incarnationEnd, runEnd_), queue, flusher);
   stageOne(queue, kMemoryDeregistered, mover_->registeredBytes());
   flusher.stop(options_.finalFlush);
   const StagingQueue::Counts counts = queue.counts();
   totals_.staged += counts.staged;
   totals_.dropped += counts.dropped;
   totals_.unflushed += counts.remaining;
+  if (flusher.isOvertaken()) throw std::runtime_error("another program writes " + options_.ringPath(index_));
 }
 
-void Agent::moveUntil(Clock::time_point end, StagingQueue& queue) {
+void Agent::moveUntil(Clock::time_point end, StagingQueue& queue, const RingFlusher& flusher) {
   const bool paced = options_.rate > 0;
   const auto gap = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(paced ? std::min(1 / options_.rate, 1e8) : 0));
@@ -127,7 +132,7 @@ void Agent::moveUntil(Clock::time_point end, StagingQueue& queue) {
     if (paced && !waitUntil(std::min(due_, end))) return;
     if (queue.unbounded()) queue.waitForRoom(stop_, end);
     const Clock::time_point now = Clock::now();
-    if (stop_.stop_requested() || now >= end) return;
+    if (stop_.stop_requested() || now >= end || flusher.isOvertaken()) return;
     // The schedule is absolute: after a slow transfer, later ones catch up. After a stall of more than a second
     // (SIGSTOP) the schedule begins anew.
     due_ = now - due_ > std::chrono::seconds(1) ? now : due_ + gap;

@@ -15,11 +15,13 @@
 
 #include "memory_mover.h"
 #include "options.h"
-#include "ring_writer.h"
+#include "ring/ring_writer.h"
 #include "staging_queue.h"
 #include "totals.h"
 
 namespace nixl_otel::transfer_source {
+
+class RingFlusher;
 
 class Agent {
  public:
@@ -42,7 +44,7 @@ class Agent {
   void prepare();
   void createRing();
   void runIncarnation();
-  void moveUntil(Clock::time_point end, StagingQueue& queue);
+  void moveUntil(Clock::time_point end, StagingQueue& queue, const RingFlusher& flusher);
   void transfer(StagingQueue& queue);
   bool waitUntil(Clock::time_point due);
   bool waitUntilEmpty();

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "ring_event.h"
+#include "ring/ring_event.h"
 
 namespace nixl_otel::transfer_source {
 

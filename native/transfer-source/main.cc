@@ -14,7 +14,7 @@
 #include "options.h"
 #include "print_line.h"
 #include "processes.h"
-#include "ring_layout.h"
+#include "ring/ring_layout.h"
 #include "signal_watch.h"
 
 #ifndef NIXL_OTEL_VERSION

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "ring_layout.h"
+#include "ring/ring_layout.h"
 
 namespace nixl_otel::transfer_source {
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "ring_layout.h"
+#include "ring/ring_layout.h"
 #include "staging_queue.h"
 
 namespace nixl_otel::transfer_source {
@@ -46,6 +46,7 @@ constexpr Flag kFlags[] = {
      "NIXL_TELEMETRY_RUN_INTERVAL"},
     {"staging", true, [](Options& o, Value v) { o.staging = v.wholeNumber(0, StagingQueue::kMostStaged); }},
     {"no-final-flush", false, [](Options& o, Value) { o.finalFlush = false; }},
+    {"unlocked", false, [](Options& o, Value) { o.unlocked = true; }},
     {"wait-for-room", false, [](Options& o, Value) { o.waitForRoom = true; }},
     {"restart-every", true, [](Options& o, Value v) { o.restartEvery = Milliseconds(v.wholeNumber(0, 86'400'000)); }},
     {"restart-sizes", true, [](Options& o, Value v) { o.restartSizes = v.ringCapacities(); }},

@@ -30,6 +30,7 @@ struct Options {
   std::optional<uint64_t> staging;  // events; 0: unbounded; see stagingLimit()
   bool finalFlush = true;
   bool waitForRoom = false;
+  bool unlocked = false;
   std::chrono::milliseconds restartEvery{0};
   std::vector<uint64_t> restartSizes;
   uint64_t restarts = 0;  // 0: no limit

@@ -59,7 +59,8 @@ bool RingFlusher::push(uint64_t timestampUs, uint32_t type, uint64_t value) {
   event.timestampUs = timestampUs;
   event.value = value;
   while (!ring_.push(event)) {
-    if (!roomWait_.stop_possible() || roomWait_.stop_requested()) {
+    isOvertaken_ = ring_.state() == WriterState::kOvertaken;
+    if (isOvertaken_ || !roomWait_.stop_possible() || roomWait_.stop_requested()) {
       totals_.refused++;
       return false;
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -12,7 +13,7 @@
 #include <vector>
 
 #include "event_names.h"
-#include "ring_writer.h"
+#include "ring/ring_writer.h"
 #include "staging_queue.h"
 #include "totals.h"
 
@@ -28,6 +29,8 @@ class RingFlusher {
               std::stop_token roomWait);
   // Ends the thread. With `finalFlush`, then flushes once more on the caller's thread.
   void stop(bool finalFlush);
+  // True once the flusher found that another program writes the ring. It has written nothing since then.
+  bool isOvertaken() const { return isOvertaken_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -48,6 +51,7 @@ class RingFlusher {
   std::vector<StagedEvent> batch_;
   std::array<RingEvent, kEventNames.size()> slots_;  // by type; name and category never change
   int accepted_ = 0;                                 // number of events accepted of xfer_time, bytes, requests
+  std::atomic<bool> isOvertaken_{false};
   std::mutex mutex_;
   std::condition_variable_any timer_;
   std::jthread thread_;  // last: the members above outlive it

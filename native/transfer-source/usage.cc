@@ -39,6 +39,8 @@ Telemetry
                         but not before one interval (at most a second) after the creation of the ring
   --wait-for-room       wait for the consumer until a signal, where NIXL loses events: in a flush while the ring is
                         full, and before a restart until the ring is empty
+  --unlocked            write the ring without a lock, also where another process writes it, as NIXL does. Without this
+                        flag an agent ends with an error where it finds another writer
 
 Restarts
   --restart-every MS    each agent restarts in the same file after this time (default 0: never)

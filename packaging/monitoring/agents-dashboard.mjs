@@ -59,8 +59,8 @@ export function agentsDashboard(model) {
 function variables(model) {
   const inTarget = new Queries(model, { target: CHOSEN_TARGET, agent: '' });
   return [
-    ...targetVariables('nixl_agent_up'),
-    queryVariable('agent', by(['agent'], inTarget.values('nixl.agent.up'), 'group')),
+    ...targetVariables('nixl_ring_suspect'),
+    queryVariable('agent', by(['agent'], inTarget.values('nixl.ring.suspect'), 'group')),
   ];
 }
 
@@ -124,7 +124,7 @@ function overview(queries) {
       warn: 1,
       description: withRunbook('In the last five minutes, as intended or not.', 'NixlAgentEnded'),
     }),
-    verdict('Agents', `${by([], values('nixl.agent.up'))} or ${zero}`, {
+    verdict('Agents', `count(${values('nixl.ring.suspect')} unless ${values('nixl.agent.up')} == 0) or ${zero}`, {
       bad: 1,
       down: true,
       description: withRunbook('Agents that are alive, or of unknown life.', 'NixlNoAgents'),
@@ -230,7 +230,7 @@ function health(queries) {
   const ofHost = ['instance'];
   return [
     stat('Agents by life', [line(by(['life'], values('nixl.collector.agents')), '{{life}}')], {
-      description: 'Unknown: nixl-otel cannot see the process, which needs its PID namespace and user.',
+      description: 'Unknown: nixl-otel cannot see the process. Its /readyz says which right is missing.',
     }),
     graph('Idle', [line(by(BY_AGENT, values('nixl.agent.idle'), 'max'), AGENT_LEGEND)], {
       unit: 's',

@@ -7,13 +7,14 @@ const ON_TARGET = `on (${TARGET.join(', ')})`;
 /** An agent in a text. */
 const WHERE = '{{ $labels.agent }} on {{ $labels.instance }}';
 const HOST = '{{ $labels.instance }}';
+const NO_RANDOM_INSTANCE = 'instance!~".{8}-.{4}-4.{3}-.{4}-.{12}"';
 const WEEK_SECONDS = 7 * 86_400;
 /** In five minutes. */
 const LEAST_ERRORS = 5;
 const BUSY_PER_IDLE = 3;
 
 /**
- * Returns the alerts. `queries`: without matchers. For docs/dashboards.md: `meaning`; `after`, if it is not `for`;
+ * Returns the alerts. `queries`: without matchers. For docs/dashboards.md: `after`, if it is not `for`;
  * `withSeriesNixl` of those that fire with the preset `nixl`, which test/servers/rules has a case for.
  */
 function alerts(queries) {
@@ -33,7 +34,6 @@ function alerts(queries) {
       expr: queries.unanswered(),
       for: '2m',
       severity: 'critical',
-      meaning: '`serve` of that host does not answer. If it has ended, events are lost within seconds',
       withSeriesNixl: true,
       summary: `nixl-otel on ${HOST} does not answer`,
       description:
@@ -46,21 +46,20 @@ the bytes of its agents. NIXL's own exporter has these under another job.`,
       expr: `absent(up{${JOB}}) unless on () ${ticks} unless on () ${queries.ofJob('nixl.transfer.io')}`,
       for: '5m',
       severity: 'critical',
-      meaning: 'Prometheus has no target of the job `nixl-otel`, and no `serve` reports under another job or by OTLP',
       withSeriesNixl: true,
       summary: 'No nixl-otel is scraped, and none pushes',
       description:
         'Prometheus has no target of the job nixl-otel, and no nixl-otel reports under another job or by OTLP. No other alert can fire.',
     },
     {
-      comment: 'By OTLP there is no up: the collector stops to report.',
+      comment:
+        'By OTLP there is no up: the collector stops to report. A UUID of version 4 is that of a serve which waits for another, and gives it up with the wait.',
       alert: 'NixlOtelSilent',
-      expr: `${by(TARGET, queries.last('nixl.collector.ticks', '15m'), 'max')}
+      expr: `${by(TARGET, queries.last('nixl.collector.ticks', '15m', [NO_RANDOM_INSTANCE]), 'max')}
 unless ${by(TARGET, ticks, 'max')}
 unless on (job, instance) last_over_time(up[15m])`,
       after: '5m', // Prometheus' lookback
       severity: 'warning',
-      meaning: 'a `serve` that pushed by OTLP has not done so for five minutes',
       summary: `nixl-otel on ${HOST} has stopped to push`,
       description: 'It has ended, or its pushes fail. If it has ended, no process drains the rings of that host.',
     },
@@ -69,7 +68,6 @@ unless on (job, instance) last_over_time(up[15m])`,
       expr: `${by(TARGET, queries.values('nixl.collector.agents'))} == 0`,
       for: '15m',
       severity: 'info',
-      meaning: '`serve` runs, and has found no ring',
       summary: `nixl-otel on ${HOST} has found no agent`,
       description:
         'No agent runs there, or the agents write no rings into the directories of nixl-otel. nixl-otel doctor says which.',
@@ -78,7 +76,6 @@ unless on (job, instance) last_over_time(up[15m])`,
       alert: 'NixlRingFoundFull',
       expr: 'nixl:ring_full:increase5m > 0',
       severity: 'warning',
-      meaning: 'a ring was full, so events were lost or may have been',
       summary: `The ring of ${WHERE} was full`,
       description:
         'Events may be lost. Give the agents a larger NIXL_TELEMETRY_BUFFER_SIZE, or nixl-otel more processor time.',
@@ -88,7 +85,6 @@ unless on (job, instance) last_over_time(up[15m])`,
       expr: `${by(AGENT, queries.values('nixl.ring.utilization'), 'max')} > 0.8`,
       for: '1m',
       severity: 'warning',
-      meaning: 'the next burst may not fit',
       summary: `The ring of ${WHERE} fills to {{ $value | humanizePercentage }}`,
       description: 'The next burst may not fit. Give the agents a larger NIXL_TELEMETRY_BUFFER_SIZE.',
     },
@@ -96,7 +92,6 @@ unless on (job, instance) last_over_time(up[15m])`,
       alert: 'NixlEventsDropped',
       expr: 'nixl:events_dropped:increase5m > 0',
       severity: 'warning',
-      meaning: 'the agent reports that it dropped events',
       withSeriesNixl: true,
       summary: `${WHERE} dropped events before they reached its ring`,
       description: 'The sums of this agent lack the dropped events.',
@@ -105,24 +100,31 @@ unless on (job, instance) last_over_time(up[15m])`,
       alert: 'NixlForeignConsumer',
       expr: 'nixl:ring_foreign_moves:increase5m > 0',
       severity: 'warning',
-      meaning: 'another consumer drains the same ring',
       summary: `Another consumer drains the ring of ${WHERE}`,
       description:
         'Each event of a ring reaches only one consumer. The metrics lack the events that the other consumer took.',
     },
     {
+      alert: 'NixlRingShared',
+      expr: `${by(AGENT, queries.values('nixl.ring.writers'), 'max')} > 1`,
+      for: '1m',
+      severity: 'warning',
+      summary: `{{ $value }} processes write the ring of ${WHERE}`,
+      description:
+        'Agents of one name overwrite events of each other. Give each process its own directory, or its own agent name.',
+    },
+    {
       alert: 'NixlNumbersSuspect',
       expr: 'nixl:ring_unfollowed:increase5m > 0',
       severity: 'warning',
-      meaning: 'a restart could not be followed',
       summary: `The numbers of ${WHERE} may be wrong`,
-      description: 'nixl-otel could not follow a restart of the agent. What it counts from now on is right.',
+      description:
+        'nixl-otel could not follow a restart of the agent, or several processes wrote its ring. Its sums stay what they are.',
     },
     {
       alert: 'NixlRingResynced',
       expr: 'nixl:ring_damages:increase5m > 0.5',
       severity: 'warning',
-      meaning: 'the collector resynchronised a damaged ring; its pending events are lost',
       summary: `The ring of ${WHERE} was damaged`,
       description: 'The read position was resynchronised. The events pending at that time are lost.',
     },
@@ -133,7 +135,6 @@ unless on (job, instance) last_over_time(up[15m])`,
       expr: `sum by (${TARGET.join(', ')}) (nixl:builders_events:increase5m{outcome="lost"}) > 0
 or sum by (${TARGET.join(', ')}) (nixl:duration_events:increase5m{outcome="lost"}) > 0`,
       severity: 'warning',
-      meaning: 'custom builders, or histograms of the instrumentation, miss events',
       summary: `Builders or histograms on ${HOST} missed events`,
       description: 'Events arrive faster than these process them. All sums are exact.',
     },
@@ -144,8 +145,6 @@ estimates: with samples each minute, four errors may count as five.`,
       expr: `nixl:error_ratio:rate5m > 0.01 and ${sumBy(AGENT, 'nixl:errors:increase5m')} >= ${LEAST_ERRORS}`,
       for: '5m',
       severity: 'warning',
-      meaning:
-        'more than 1 % of the operations fail, and at least five in five minutes. Adapt the thresholds to your normal load',
       withSeriesNixl: true,
       summary: `{{ $value | humanizePercentage }} of the operations of ${WHERE} fail`,
       description: 'The series nixl:errors:rate5m has the errors by status.',
@@ -155,7 +154,6 @@ estimates: with samples each minute, four errors may count as five.`,
       expr: 'nixl:transfer_duration_seconds:p99_rate5m > 1',
       for: '10m',
       severity: 'warning',
-      meaning: 'the p99 of transfer times is above 1 s. Adapt the threshold to your normal load',
       withSeriesNixl: true,
       summary: `p99 of the transfers of ${WHERE} is {{ $value | humanizeDuration }}`,
       description: 'One transfer in a hundred takes longer, from post to completion.',
@@ -169,7 +167,6 @@ and ${lastOf('nixl.memory.usage')} > 0
 and ${lastOf('nixl.memory.approximate')} == 0
 and ${sumBy(AGENT, 'nixl:requests:increase5m')} > 0`,
       severity: 'warning',
-      meaning: "an agent's process has ended while it was transferring: its memory was still registered",
       summary: `${WHERE} has ended while it was transferring`,
       description:
         'Its memory was still registered: it was killed, or it failed. Its log and the log of its host say why.',
@@ -183,8 +180,6 @@ one of them may have no work.`,
 and ${ON_TARGET} (count by (${TARGET.join(', ')}) (${sumBy(AGENT)} > 0) >= ${BUSY_PER_IDLE} * count by (${TARGET.join(', ')}) (${idle}))`,
       for: '10m',
       severity: 'warning',
-      meaning:
-        'an agent that was transferring has stopped, while at least three others of the host transfer for each that has stopped',
       withSeriesNixl: true,
       summary: `${WHERE} has finished no transfer for 15 minutes, most others of its host have`,
       description: 'The process may hang, or get no work: see its log, and nixl.agent.idle.',
@@ -196,19 +191,23 @@ than five minutes.`,
       expr: problems('incompatible|denied|busy'),
       for: '5m',
       severity: 'warning',
-      meaning: '`serve` cannot read a ring: unknown version, no permission, or another consumer',
       summary: `Unreadable rings on ${HOST}: {{ $value }}`,
       description: '/readyz of that nixl-otel lists the rings and the reasons.',
     },
     {
-      comment:
-        'After a reboot with rings on a disk, or a change of histogram bounds, it fires until the next restart of nixl-otel.',
+      alert: 'NixlDirectoryNearlyFull',
+      expr: problems('no_space'),
+      for: '5m',
+      severity: 'warning',
+      summary: `Directories without space for further agents on ${HOST}: {{ $value }}`,
+      description:
+        'An agent that finds no space for its ring ends by SIGBUS. /readyz of that nixl-otel says what takes it.',
+    },
+    {
       alert: 'NixlStateNotKept',
       expr: problems('no_state'),
       for: '5m',
       severity: 'warning',
-      meaning:
-        'agents are drained without their state files, or began at 0: [when a state file cannot be used](durability.md#when-a-state-file-cannot-be-used)',
       summary: `Agents on ${HOST} without their state files: {{ $value }}`,
       description:
         'Their counts began at 0, or will at the next restart of that nixl-otel. /readyz lists the files and the reasons.',
@@ -219,7 +218,6 @@ than five minutes.`,
       expr: `${by([...TARGET, 'exporter'], queries.increase('nixl.exporter.failures', '3m'))} > 0`,
       for: '5m',
       severity: 'warning',
-      meaning: 'exports fail: a receiver does not answer or refuses them, or an exporter throws',
       summary: `Exports of {{ $labels.exporter }} on ${HOST} fail`,
       description: 'The log of that nixl-otel has the receiver and the reason.',
     },
@@ -228,7 +226,6 @@ than five minutes.`,
       expr: `${by(TARGET, queries.values('nixl.http.config.stale'), 'max')} > 0`,
       for: '5m',
       severity: 'warning',
-      meaning: '`serve` cannot use the changed files of `--web-config`, and continues with the former contents',
       summary: `nixl-otel on ${HOST} cannot use its changed web configuration`,
       description:
         'It continues with the former certificates and users. With a damaged or unsuitable file it would not start again. Its log has the file and the reason.',
@@ -239,7 +236,6 @@ a month need a lower limit.`,
       alert: 'NixlCertificateExpires',
       expr: `${by(TARGET, queries.values('nixl.http.certificate.expiry'), 'min')} - time() < ${WEEK_SECONDS}`,
       severity: 'warning',
-      meaning: 'the certificate of `serve` ends within seven days, or has ended',
       summary: `Time until the certificate of nixl-otel on ${HOST} ends: {{ $value | humanizeDuration }}`,
       description: 'After its end, clients that verify certificates refuse this nixl-otel, Prometheus included.',
     },
@@ -248,7 +244,6 @@ a month need a lower limit.`,
       expr: `${by(TARGET, queries.rate('nixl.collector.late_ticks', '5m'))} / ${by(TARGET, queries.rate('nixl.collector.ticks', '5m'))} > 0.05`,
       for: '5m',
       severity: 'warning',
-      meaning: 'the collector gets too little processor time',
       summary: `nixl-otel on ${HOST} is late for {{ $value | humanizePercentage }} of its drains`,
       description: 'The collector gets too little processor time, so rings may fill up.',
     },
@@ -268,16 +263,18 @@ export function alertGroup(queries) {
   return { name: 'nixl-otel-alerts', rules };
 }
 
-/** Returns the table of docs/dashboards.md. */
-export function alertTable(queries) {
-  const rows = alerts(queries).map(
-    ({ alert, meaning, severity, for: lasting = 'at once', after = lasting }) =>
-      `| [\`${alert}\`](runbooks.md#${alert.toLowerCase()}) | ${meaning} | ${severity} | ${after} |`,
-  );
+/** Returns the list of docs/dashboards.md. */
+export function alertList(queries) {
+  const all = alerts(queries);
+  const ofSeverity = (severity) =>
+    all
+      .filter((alert) => alert.severity === severity)
+      .map(({ alert, for: lasting, after = lasting }) =>
+        [`[\`${alert}\`](runbooks.md#${alert.toLowerCase()})`, after].filter(Boolean).join(' '),
+      );
+  const severities = [...new Set(all.map(({ severity }) => severity))];
   return [
-    '| Alert | Meaning | Severity | After |',
-    '| --- | --- | --- | --- |',
-    ...rows,
+    ...severities.map((severity) => `- **${severity}**: ${ofSeverity(severity).join(', ')}`),
     '',
     alertsOfSeriesNixl(queries),
   ].join('\n');
@@ -287,5 +284,5 @@ function alertsOfSeriesNixl(queries) {
   const names = alerts(queries)
     .filter(({ withSeriesNixl }) => withSeriesNixl)
     .map(({ alert }) => `\`${alert}\``);
-  return `With \`--series nixl\` only these can fire: ${names.join(', ')}. The others need \`standard\` or \`full\`.`;
+  return `With \`--series nixl\` only these can fire: ${names.join(', ')}.`;
 }

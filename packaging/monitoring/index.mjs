@@ -1,5 +1,5 @@
 /** Files of deploy/prometheus and deploy/grafana, for all spellings of the series. */
-import { alertGroup, alertTable } from './alerts.mjs';
+import { alertGroup, alertList } from './alerts.mjs';
 import { agentsDashboard } from './agents-dashboard.mjs';
 import { fleetDashboard } from './fleet-dashboard.mjs';
 import { Queries } from './queries.mjs';
@@ -26,5 +26,5 @@ export function monitoringFiles(model) {
 }
 
 export function alertsIn(model) {
-  return alertTable(new Queries(model));
+  return alertList(new Queries(model));
 }

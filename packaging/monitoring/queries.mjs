@@ -48,8 +48,8 @@ export class Queries {
   }
 
   /** Value at the end of the range, also of a series that has ended since. */
-  last(name, range) {
-    return this.#over(name, (series) => `last_over_time(${series}[${range}])`);
+  last(name, range, matchers = []) {
+    return this.#over(name, (series) => `last_over_time(${series}[${range}])`, undefined, matchers);
   }
 
   /** Series of a metric in any form, with the labels and units that they have. */
@@ -126,13 +126,13 @@ or ${this.up()} == 0 and on (cluster, job, instance) ${this.last('nixl.collector
     return metric;
   }
 
-  #over(name, expressionOf, direction) {
+  #over(name, expressionOf, direction, matchers = []) {
     const forms = formsOf(this.#metric(name)).filter(
       ({ adds }) => direction === undefined || adds.direction === undefined || adds.direction === direction,
     );
     const expressions = forms.map((form) => {
       const isOwnLabel = direction !== undefined && form.adds.direction === undefined;
-      const more = isOwnLabel ? [`${LABELS.direction[1]}="${direction}"`] : [];
+      const more = isOwnLabel ? [...matchers, `${LABELS.direction[1]}="${direction}"`] : matchers;
       const expression = expressionOf(this.#selector(name, form, '', more));
       const scaled = form.divisor === 1 ? expression : `${expression} / ${form.divisor}`;
       return Object.entries(form.adds).reduce(

@@ -53,8 +53,8 @@ resync; this counts the others.`,
       expr: 'nixl:ring_resyncs:increase5m - nixl:restarts:increase5m',
     },
     {
-      comment: `The flag of a ring stays, so its change counts. It has two causes, and only one of them has a count: this is the
-other one, restarts that could not be followed.`,
+      comment: `The flag of a ring stays, so its change counts. One of its causes has a count of its own, foreign moves: this is
+the others, restarts that could not be followed and several processes that wrote the ring.`,
       record: 'nixl:ring_unfollowed:increase5m',
       expr: `${by(AGENT, queries.increaseWithFirst('nixl.ring.suspect'))} unless nixl:ring_foreign_moves:increase5m > 0`,
     },
@@ -120,7 +120,7 @@ function fleet(queries) {
     {
       comment: '0 where nixl-otel runs without agents.',
       record: 'nixl_host:agents',
-      expr: `${by(TARGET, queries.values('nixl.agent.up'), 'count')}
+      expr: `${by(TARGET, queries.values('nixl.ring.suspect'), 'count')}
 or 0 * ${by(TARGET, queries.values('nixl.collector.ticks'), 'count')}`,
     },
     ofService('transfer_bytes:rate5m', 'direction'),

@@ -13,7 +13,7 @@ export const ATTRIBUTES = [
   {
     label: 'ring_directory',
     brief: 'Directory of the ring.',
-    values: 'a path, only for agents with equal names',
+    values: 'a path; of agents only if they have equal names',
     examples: ['/dev/shm/nixl'],
     requirement: { conditionally_required: 'If agents in several directories have the same name.' },
   },
@@ -26,10 +26,16 @@ export const ATTRIBUTES = [
     values: 'the name of an event, `type_` and a number, or `overflow`',
     examples: ['agent_tx_bytes', 'type_21'],
   },
-  { label: 'life', brief: "Life of the agent's process." },
+  { label: 'life', brief: "Life of the agent's process; `unknown`: it cannot be seen." },
   {
     label: 'state',
-    brief: 'Reason why a file or directory is not read; `no_state`: it is read without its state file.',
+    brief:
+      'Reason why a file or directory is not read; `deleted`: it is read, and cannot be opened again; `no_state`: it is read without its state file; `unseen`: lives of its agents cannot be seen.',
+  },
+  {
+    label: 'use',
+    brief:
+      'What the space of a directory is for; `lacking`: the part of `free` that rings of living agents may yet take.',
   },
   { label: 'outcome', brief: 'Outcome of the duration.' },
   {

@@ -67,6 +67,7 @@ function ownMetrics({ mapping, semconv, selfMetrics, serveMetrics, builderRun })
     problems: [],
     problemCount: 0,
     stateProblems: [],
+    places: [{ path: '', space: { totalBytes: 1 } }],
   };
   const serve = {
     exporters: [{ exporter: '', failures: 0, results: {} }],

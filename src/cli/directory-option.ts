@@ -3,7 +3,8 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { DIRECTORIES } from '../settings/directories-row.js';
 import { givenValue } from '../settings/given.js';
-import { parserOf } from './flag-parser.js';
+import { withNixlConfig } from '../settings/nixl-config.js';
+import { parserOf } from '../process/flag-parser.js';
 
 export const DIRECTORY_VARIABLE = DIRECTORIES.variables[0].name;
 
@@ -17,7 +18,7 @@ export function addDirectoryOption(command: Command): Command {
 
 /** Returns the directories of the flag or the variable as absolute paths; undefined if neither is given. */
 export function directoriesOf(dir: readonly string[] | undefined): string[] | undefined {
-  const layers = { given: { directories: dir }, givenBy: 'option', environment: process.env } as const;
+  const layers = { given: { directories: dir }, givenBy: 'option', environment: withNixlConfig(process.env) } as const;
   const named = givenValue(DIRECTORIES, 'directories', layers);
   if (named === undefined || named === 'by the SDK') return undefined;
   return [...new Set((named.value as readonly string[]).map((directory) => path.resolve(directory)))];

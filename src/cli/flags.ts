@@ -1,7 +1,7 @@
 /** Flags of commands, made of the rows of options. */
 import { type Command, Option } from 'commander';
 import { defaultText, flagName, GROUPS, type OptionRow, type OptionRows } from '../settings/row.js';
-import { parserOf } from './flag-parser.js';
+import { parserOf } from '../process/flag-parser.js';
 
 /**
  * Adds the flags of these rows. `variables`: whether the command reads the variables of the rows.

@@ -1,14 +1,18 @@
 /** Parser of the command line: flags, help and wrong usage. */
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
-import { PACKAGE_VERSION, packageFolder } from '../package.js';
+import { PACKAGE_VERSION, packageFolder } from '../ground/package.js';
 import type { LogFormat } from '../settings/log-words.js';
-import { ExitCode, type ExitCodeNumber } from './process/failure.js';
-import { note, type NoteLevel } from './process/output.js';
+import { withinColumns } from './help-text.js';
+import { ExitCode, type ExitCodeNumber } from '../process/failure.js';
+import { note, type NoteLevel } from '../process/output.js';
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, or a platform
 without rings, 5 not permitted or busy.`;
+
+/** Columns of help where the screen has fewer, or there is none. */
+const LEAST_COLUMNS = 80;
 
 export interface CommandRow {
   readonly description: string;
@@ -64,11 +68,16 @@ function upToUnknownCommand({ commands }: Command, args: readonly string[]): str
 function buildProgram(rows: CommandRows, settledFormat: () => LogFormat): Command {
   const program = new Command('nixl-otel');
   const write = (text: string, level: NoteLevel): void => {
-    if (settledFormat() === 'json') note(text.replace(/^error: /, '').trim(), level);
-    else process.stderr.write(text);
+    settledFormat();
+    note(text.replace(/^error: /, '').trim(), level);
   };
   program
-    .configureOutput({ outputError: (text) => write(text, 'error'), writeErr: (text) => write(text, 'info') })
+    .configureOutput({
+      writeOut: (text) =>
+        process.stdout.write(withinColumns(text, Math.max(LEAST_COLUMNS, process.stdout.columns ?? 0))),
+      outputError: (text) => write(text, 'error'),
+      writeErr: (text) => write(text, 'info'),
+    })
     .description('Turns the telemetry that NVIDIA NIXL agents write into shared memory into OpenTelemetry metrics.')
     .exitOverride()
     .showHelpAfterError('--help shows the usage.')

@@ -1,11 +1,11 @@
 /** Command line: commands, help, version and exit codes. */
-import { isUnsupported, NixlTelemetryError } from '../errors.js';
-import { PACKAGE_VERSION } from '../package.js';
+import { isUnsupported, NixlTelemetryError } from '../ground/errors.js';
+import { PACKAGE_VERSION } from '../ground/package.js';
 import type { LogFormat } from '../settings/log-words.js';
 import type { CommandRows } from './parser.js';
-import { ExitCode, exitCodeOf, Failure } from './process/failure.js';
-import { guardOutput, bufferNotes, isOutputLost, note, ensureNoteFormat, setNoteFormat } from './process/output.js';
-import { ignoreHangup, outliveTerminal } from './process/stop.js';
+import { ExitCode, exitCodeOf, Failure } from '../process/failure.js';
+import { guardOutput, bufferNotes, isOutputLost, note, ensureNoteFormat, setNoteFormat } from '../process/output.js';
+import { ignoreHangup, outliveTerminal } from '../process/stop.js';
 import type { CommandReference } from './reference.js';
 
 /** Commands in the order of the help, which loads none of them. */
@@ -71,6 +71,13 @@ const COMMANDS: CommandRows = {
 
 /** @returns the exit code. Never rejects. */
 export async function run(given: readonly string[]): Promise<number> {
+  const code = await codeOf(given);
+  // A failure loses no output either, if its reader is slow.
+  const isLost = await isOutputLost();
+  return code === ExitCode.OK && isLost ? ExitCode.FAILED : code;
+}
+
+async function codeOf(given: readonly string[]): Promise<number> {
   const [first, ...others] = given;
   const args = first === 'help' ? [...others, '--help'] : given;
   guardOutput();
@@ -79,9 +86,9 @@ export async function run(given: readonly string[]): Promise<number> {
   const called = args.find((one) => one !== '--');
   const isServe = called === 'serve';
   // Before its modules are loaded, which would already make the heap larger.
-  if (isServe) (await import('./process/heap.js')).keepHeapSmall();
+  if (isServe) (await import('../process/heap.js')).keepHeapSmall();
   const hasFormat = isServe || args.some((one) => one.startsWith('--log-format'));
-  const formats = hasFormat ? await import('./process/log-format.js') : undefined;
+  const formats = hasFormat ? await import('../process/log-format.js') : undefined;
   const format = formats?.formatInFlags(args);
   if (format !== undefined) setNoteFormat(format);
   else if (isServe) bufferNotes();
@@ -90,21 +97,20 @@ export async function run(given: readonly string[]): Promise<number> {
   const name = called !== undefined && Object.hasOwn(COMMANDS, called) ? called : undefined;
   const command = name === undefined ? undefined : COMMANDS[name];
   // A wrong OTEL_LOG_LEVEL is reported by every command.
-  if (command?.logs || process.env['OTEL_LOG_LEVEL']) (await import('./process/diag.js')).logDiagToStderr();
+  if (command?.logs || process.env['OTEL_LOG_LEVEL']) (await import('../process/diag.js')).logDiagToStderr();
   try {
     if (args[0] === '-V' || args[0] === '--version') {
       // Commander would ignore what follows, too. Loading it takes longer than all else that this needs.
       process.stdout.write(`${PACKAGE_VERSION}\n`);
     } else {
       const { parse } = await import('./parser.js');
-      const code = await parse(args, name === undefined ? COMMANDS : { [name]: command! }, settledFormat);
-      if (code !== ExitCode.OK) return code;
+      return await parse(args, name === undefined ? COMMANDS : { [name]: command! }, settledFormat);
     }
   } catch (error) {
     settledFormat();
     return report(error);
   }
-  return (await isOutputLost()) ? ExitCode.FAILED : ExitCode.OK;
+  return ExitCode.OK;
 }
 
 function report(error: unknown): number {

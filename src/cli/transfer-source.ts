@@ -1,6 +1,6 @@
 /** Path of transfer-source, the program behind `demo` and `simulate`. */
 import { findNativeFile, howToBuild, isPrebuilt, platformName } from '../shm-bridge/native-files.js';
-import { ExitCode, Failure } from './process/failure.js';
+import { ExitCode, Failure } from '../process/failure.js';
 
 /** @throws Failure that names what is missing, if the program cannot run on this machine. */
 export function transferSource(): string {

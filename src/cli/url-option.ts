@@ -1,6 +1,6 @@
 /** Addresses of `--url`: of a running serve, or of another exposition. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { credentialsIn, type ServerAddress } from './http/server-address.js';
+import { credentialsIn, type ServerAddress } from '../view/client/server-address.js';
 
 const HAS_SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
 const UNIX = 'unix:';

@@ -1,9 +1,10 @@
 /** The standard OpenTelemetry instrumentation, for services with a MeterProvider. */
 import { type MeterProvider, metrics } from '@opentelemetry/api';
 import { InstrumentationBase } from '@opentelemetry/instrumentation';
-import { check } from '../arguments.js';
-import { reasonOf } from '../errors.js';
-import { PACKAGE_NAME, PACKAGE_VERSION } from '../package.js';
+import { check } from '../ground/arguments.js';
+import { Inside } from '../ground/inside.js';
+import { reasonOf } from '../ground/errors.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../ground/package.js';
 import {
   checkReaderOptions,
   instrumentationSettings,
@@ -13,18 +14,8 @@ import {
 import type { NixlInstrumentationConfig } from '../settings/options.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
 import { hasReaders, mayGetReaders } from './joining/sdk-provider.js';
-import { type NixlMetricProducer, sharedProducer } from './producer/metric-producer.js';
+import { NixlMetricProducer } from './producer/metric-producer.js';
 import { type Internals, Reporting } from './reporting.js';
-
-/** Internals of instrumentations that instrumentationWith() makes, by their configuration. */
-const INTERNALS = new WeakMap<NixlInstrumentationConfig, Internals>();
-
-/** Makes an instrumentation under another name or, in tests, with another source and clock. */
-export function instrumentationWith(internals: Internals, config: NixlInstrumentationConfig = {}): NixlInstrumentation {
-  const own = { ...config };
-  INTERNALS.set(own, internals);
-  return new NixlInstrumentation(own);
-}
 
 /**
  * Adds a producer to each reader of the MeterProvider, with the temporality of that reader. The series are those of
@@ -46,7 +37,10 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
   declare private _provider: MeterProvider | undefined;
 
   /** @throws NixlTelemetryError CONFIG_INVALID for a wrong option. */
-  constructor(config: NixlInstrumentationConfig = {}) {
+  constructor(config?: NixlInstrumentationConfig);
+  /** @internal Has another name or, in tests, another source and clock. */
+  constructor(config: NixlInstrumentationConfig, internals: Inside<Internals>);
+  constructor(config: NixlInstrumentationConfig = {}, internals?: Inside<Internals>) {
     const settings = instrumentationSettings(config);
     super(PACKAGE_NAME, PACKAGE_VERSION, { ...config, enabled: false });
     super.setConfig(config);
@@ -54,7 +48,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
       settings,
       logger: this._diag,
       lookUpGlobalProvider: () => this._lookUpGlobalProvider(),
-      internals: INTERNALS.get(config) ?? {},
+      internals: Inside.valueOf(internals) ?? {},
     });
     warnOfNoEffect(settings, this._diag);
     this._provider = metrics.getMeterProvider();
@@ -100,7 +94,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
     checkReaderOptions(options);
     const reporting = this._reporting!;
     reporting.handOverToProducers();
-    return sharedProducer(options, reporting.shared);
+    return new NixlMetricProducer(options, new Inside(reporting.shared));
   }
 
   /** Processor that runs the builders. It accepts records of the service, and further builders. */

@@ -1,23 +1,23 @@
 /** Ownership of the instruments on a MeterProvider, and repeated attempts until a provider is ready. */
 
-import type { Named } from './joining/ring-reporter.js';
+import type { NamedReporter } from './joining/ring-reporter.js';
 
 const OWNERS = Symbol.for('opentelemetry-instrumentation-nixl.instruments');
 
 /** Returns the owners by provider. They are on the global object, so that all copies of this package share them. */
-function owners(): WeakMap<object, Named> {
-  const global = globalThis as { [OWNERS]?: WeakMap<object, Named> };
+function owners(): WeakMap<object, NamedReporter> {
+  const global = globalThis as { [OWNERS]?: WeakMap<object, NamedReporter> };
   return (global[OWNERS] ??= new WeakMap());
 }
 
 /** Returns the owner of the provider: `owner`, unless another one was first. Two owners would export everything twice. */
-export function claimInstruments(provider: object, owner: Named): Named {
+export function claimInstruments(provider: object, owner: NamedReporter): NamedReporter {
   const found = owners().get(provider) ?? owner;
   owners().set(provider, found);
   return found;
 }
 
-export function releaseInstruments(provider: object, owner: Named): void {
+export function releaseInstruments(provider: object, owner: NamedReporter): void {
   if (owners().get(provider) === owner) owners().delete(provider);
 }
 

@@ -1,9 +1,10 @@
 /** Metrics of the collector, and of sampled durations. The same names in both namings. */
-import { countsOf } from '../maps.js';
+import { countsOf } from '../ground/maps.js';
 import { eventName, type Labels, NO_LABELS } from '../mapping/index.js';
 import * as semconv from '../mapping/semconv.js';
 import { OWN_METRICS, type OwnMetricName } from '../settings/reserved-names.js';
-import type { AgentLife, RingProblem } from '../shm-bridge/index.js';
+import type { AgentLife, PlaceSpace, RingProblem } from '../shm-bridge/index.js';
+import { agentsThatFit } from '../shm-bridge/place-space.js';
 import type { FeedSnapshot } from './feed/snapshot-feed.js';
 import type { DurationCounts, DurationStats } from './instruments/duration-pump.js';
 
@@ -13,19 +14,19 @@ interface SelfPoint {
 }
 
 /** Returns every point at every call, at 0 too, in the same order. */
-type Points<Input extends unknown[]> = (...input: Input) => SelfPoint[];
+type SelfPoints<Input extends unknown[]> = (...input: Input) => SelfPoint[];
 
 export interface OwnMetric<Input extends unknown[]> {
   readonly name: OwnMetricName;
   readonly kind: 'counter' | 'gauge' | 'updowncounter';
   readonly unit: string;
   readonly description: string;
-  readonly points: Points<Input>;
+  readonly points: SelfPoints<Input>;
 }
 
 const MILLISECONDS_PER_SECOND = 1000;
 const LIVES: readonly AgentLife[] = ['alive', 'dead', 'unknown'];
-/** `relative` and `no_rings` are states of places, the others of files and places. */
+/** `relative`, `no_rings`, `no_space` and `unseen` are states of places, the others of files and places. */
 const PROBLEM_STATES: readonly RingProblem['state'][] = [
   'absent',
   'initializing',
@@ -33,8 +34,11 @@ const PROBLEM_STATES: readonly RingProblem['state'][] = [
   'corrupt',
   'busy',
   'denied',
+  'deleted',
   'relative',
   'no_rings',
+  'no_space',
+  'unseen',
 ];
 
 /** Returns no point for an unknown value. */
@@ -57,11 +61,26 @@ function problemPoints({ problems, problemCount, stateProblems }: FeedSnapshot):
   ];
 }
 
+/** The bytes of a PlaceSpace, by what they are for. */
+const SPACE_USES = [
+  ['free', 'freeBytes'],
+  ['lacking', 'lackBytes'],
+  ['live', 'liveBytes'],
+  ['ended', 'endedBytes'],
+  ['state', 'stateBytes'],
+] as const;
+
+/** Directories of limited size. Two globs may lie in one directory. */
+function spacesOf({ places }: FeedSnapshot): [path: string, space: PlaceSpace][] {
+  const limited = places.filter(({ space }) => space.totalBytes > 0);
+  return [...new Map(limited.map(({ path, space }) => [path, space]))];
+}
+
 export function own<Input extends unknown[]>(
   name: OwnMetricName,
   unit: string,
   description: string,
-  points: Points<Input>,
+  points: SelfPoints<Input>,
 ): OwnMetric<Input> {
   return { name, kind: OWN_METRICS[name], unit, description, points };
 }
@@ -99,8 +118,27 @@ export const SELF_METRICS: readonly OwnMetric<[snapshot: FeedSnapshot]>[] = [
   own(
     semconv.METRIC_NIXL_COLLECTOR_PROBLEMS,
     '{file}',
-    'Skipped files, directories without rings, and rings without a usable state file, by state.',
+    'Skipped files, deleted rings of living agents, directories without rings, space or sight of lives, and rings without a usable state file, by state.',
     problemPoints,
+  ),
+  own(
+    semconv.METRIC_NIXL_COLLECTOR_SPACE,
+    'By',
+    'Space of a directory: free, of which rings of living agents lack a part, and allocated for rings and state files.',
+    (snapshot) =>
+      spacesOf(snapshot).flatMap(([ring_directory, space]) =>
+        SPACE_USES.map(([use, bytes]) => ({ labels: { ring_directory, use }, value: space[bytes] })),
+      ),
+  ),
+  own(
+    semconv.METRIC_NIXL_COLLECTOR_SPACE_AGENTS,
+    '{agent}',
+    'Further agents for whose rings a directory has space.',
+    (snapshot) =>
+      spacesOf(snapshot).map(([ring_directory, space]) => ({
+        labels: { ring_directory },
+        value: agentsThatFit(space)!,
+      })),
   ),
 ];
 

@@ -5,7 +5,7 @@
  */
 import type { Naming } from '../mapping/index.js';
 import * as semconv from '../mapping/semconv.js';
-import { PACKAGE_VERSION } from '../package.js';
+import { PACKAGE_VERSION } from '../ground/package.js';
 import type { ProcessMetricName } from '../settings/reserved-names.js';
 import { own, type OwnMetric, single } from './self-metrics.js';
 import { type ProcessState, REFUSAL_REASONS, type ServeState } from './serve-state.js';
@@ -48,7 +48,7 @@ export const EXPORT_METRICS: readonly ServeMetric[] = [
   own(
     semconv.METRIC_NIXL_HTTP_REFUSALS,
     '{refusal}',
-    'Requests and connections that serve refused because of its web configuration or the limit of connections, by reason.',
+    'Requests and connections that serve refused because of its web configuration, the host that they named or a limit, by reason.',
     ({ access }) =>
       access === undefined
         ? []

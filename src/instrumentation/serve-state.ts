@@ -29,7 +29,8 @@ export interface ProcessState {
 
 /**
  * Reasons of a serve with a web configuration. `handshake`: a connection without a request. `connection_limit`: a connection
- * that was closed because too many were open.
+ * that was closed because too many were open, or too many of its requests waited. `wrong_host`: a request that named another host.
+ * `rate_limit`: a request above the limit of the web configuration.
  */
 export const REFUSAL_REASONS = [
   'no_credentials',
@@ -39,6 +40,8 @@ export const REFUSAL_REASONS = [
   'handshake',
   'busy',
   'connection_limit',
+  'wrong_host',
+  'rate_limit',
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 

@@ -1,6 +1,6 @@
 /** Conversion of raw values into attribute values. */
-import { check, listOf as checkedList } from '../arguments.js';
-import { countsOf } from '../maps.js';
+import { check, listOf as checkedList } from '../ground/arguments.js';
+import { countsOf } from '../ground/maps.js';
 
 /** Shape of OpenTelemetry's attribute values, without an import of it. */
 export type AttributeValue = string | number | boolean | string[];

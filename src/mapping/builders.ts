@@ -1,6 +1,6 @@
 /** Built-in builders that read the native tally: each is a set of metrics under a name. */
-import { check, isObject, listOf, optionsObject } from '../arguments.js';
-import type { EventTally } from '../tally.js';
+import { check, isObject, listOf, optionsObject } from '../ground/arguments.js';
+import type { EventTally } from '../ground/tally.js';
 import { agentMetrics } from './agent-metrics.js';
 import { type Allowlist, EVERYTHING } from './allowlist.js';
 import {

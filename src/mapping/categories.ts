@@ -1,5 +1,5 @@
 /** NIXL's event categories, with the series that an event outside of the event table gets in each. */
-import { Category } from '../tally.js';
+import { Category } from '../ground/tally.js';
 
 /**
  * Series of an event. `counter`: count and sum. `counter-gauge`: the last value, too.

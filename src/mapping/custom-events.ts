@@ -1,11 +1,11 @@
 /** Events outside of NIXL's table, declared in the options: metrics for them, or a status in NIXL's errors. */
-import { check, isObject, isText, listOf } from '../arguments.js';
-import { type AgentSnapshot, Category, type EventTally } from '../tally.js';
+import { check, isObject, isText, listOf } from '../ground/arguments.js';
+import { type AgentSnapshot, Category, type EventTally } from '../ground/tally.js';
 import { globPattern } from './allowlist.js';
 import type { CategoryTerm } from './categories.js';
 import type { EventMatch } from './event-keys.js';
 import { errorRow } from './events.js';
-import { distributionOf, type HistogramMetric, type Metric, type NumberMetric } from './metric.js';
+import type { EventPoint, HistogramMetric, Metric, NumberMetric } from './metric.js';
 import { type Naming, NAMINGS } from './naming.js';
 
 export const CUSTOM_METRIC_KINDS = ['counter', 'gauge', 'histogram', 'updowncounter'] as const;
@@ -65,11 +65,13 @@ export function matcherOf({ event: asked, category }: CustomMetric): EventMatch 
   return (event) => fits(event) && event.name !== undefined && pattern.test(event.name);
 }
 
-const READ: Readonly<Record<Exclude<CustomMetricKind, 'histogram'>, (event: EventTally) => bigint>> = {
-  counter: ({ sum }) => sum,
-  gauge: ({ last }) => last,
+type OfEvent = Omit<EventPoint<bigint>, 'applies'>;
+
+const PER_EVENT: Readonly<Record<Exclude<CustomMetricKind, 'histogram'>, OfEvent>> = {
+  counter: { field: 'sum', read: ({ sum }) => sum },
+  gauge: { field: 'last', read: ({ last }) => last },
   // Each negative value adds 2^64 too much to the sum, so the sum is right modulo 2^64.
-  updowncounter: ({ sum }) => BigInt.asIntN(64, sum),
+  updowncounter: { read: ({ sum }) => BigInt.asIntN(64, sum) },
 };
 
 export function customMetrics(naming: Naming, events: readonly CustomMetric[], selects: EventMatch): Metric[] {
@@ -85,13 +87,13 @@ export function customMetrics(naming: Naming, events: readonly CustomMetric[], s
     const matches = matcherOf(custom);
     const applies: EventMatch = (event) => event.count > 0 && matches(event) && selects(event);
     const about = { name: typeof name === 'string' ? name : name[naming], description, unit, divisor: 1, points: [] };
-    if (kind !== 'histogram') return { ...about, kind, perEvent: { applies, read: READ[kind] } };
+    if (kind !== 'histogram') return { ...about, kind, perEvent: { applies, ...PER_EVENT[kind] } };
     return {
       ...about,
       kind,
       perEvent: {
         applies: (event) => event.histogram !== undefined && applies(event),
-        read: (event) => distributionOf(event)!,
+        read: ({ histogram }) => histogram!,
       },
     };
   });

@@ -1,5 +1,5 @@
 /** Keys of events in a tally: names, labels and kinds, and the lookup of an event in another snapshot of its agent. */
-import type { AgentSnapshot, EventTally } from '../tally.js';
+import type { AgentSnapshot, EventTally } from '../ground/tally.js';
 import { categoryName, defaultKind, type EventKind } from './categories.js';
 import { EVENTS } from './events.js';
 
@@ -35,14 +35,11 @@ export function eventKind(event: EventTally): EventKind {
   return row?.kind ?? defaultKind(event.category);
 }
 
-/** Returns the tally of a known type. Undefined only if the source was opened with another event table. */
-export function eventOfType({ events }: AgentSnapshot, type: number): EventTally | undefined {
-  const atIndex = events[type];
-  return atIndex?.type === type ? atIndex : events.find((event) => event.type === type);
-}
+/** What identifies an event among those of its agent, in all snapshots. */
+export type EventIdentity = Pick<EventTally, 'type' | 'name' | 'category' | 'overflow'>;
 
 /** Returns whether two tallies of one agent, from two snapshots, have the same key. */
-export function sameEvent(a: EventTally, b: EventTally): boolean {
+export function sameEvent(a: EventIdentity, b: EventIdentity): boolean {
   return a.type === b.type && a.name === b.name && a.category === b.category && a.overflow === b.overflow;
 }
 

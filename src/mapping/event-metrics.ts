@@ -1,10 +1,11 @@
 /** Metrics of the event table: separate series for each known event type. */
-import type { Exact } from '../exact.js';
-import type { AgentSnapshot } from '../tally.js';
+import type { Exact } from '../ground/exact.js';
+import type { AgentSnapshot } from '../ground/tally.js';
 import { type CustomError, errorSum } from './custom-events.js';
-import { CATEGORY_LABELS, eventOfType } from './event-keys.js';
+import { CATEGORY_LABELS } from './event-keys.js';
 import { errorRow, type EventMetricRefs, type EventRow, type MetricRef } from './events.js';
-import { type Distribution, distributionOf, type Metric, type NumberMetric } from './metric.js';
+import { histogramPoint, numberPoint } from './fields.js';
+import type { Metric, NumberMetric, Point } from './metric.js';
 import { type Labels, type Naming, NO_LABELS } from './naming.js';
 import { hasErrors, type NixlRelease, RELEASES, seriesInRelease } from './releases.js';
 
@@ -23,7 +24,7 @@ interface EventMetricsOptions extends Dialect {
   readonly errors: readonly CustomError[];
 }
 
-type ReadNumber = (agent: AgentSnapshot) => Exact | undefined;
+type ReadSum = (agent: AgentSnapshot) => Exact | undefined;
 type NumberKind = Pick<NumberMetric, 'kind' | 'onlyGrows'>;
 
 /** Returns the metrics of rows. Rows that name the same metric add their points to it. */
@@ -41,18 +42,16 @@ export function eventMetrics({ rows, errors, ...dialect }: EventMetricsOptions):
 }
 
 /** Returns the metrics of one row. `readSum` replaces the reading of the row's sum. */
-function metricsOfRow(row: EventRow, dialect: Dialect, readSum?: ReadNumber): Metric[] {
+function metricsOfRow(row: EventRow, dialect: Dialect, readSum?: ReadSum): Metric[] {
   const { counter, upDownCounter, gauge, histogram } = refsOf(row, dialect);
   const { type } = row;
-  const sum: ReadNumber = readSum ?? ((agent) => eventOfType(agent, type)?.sum);
-  const last: ReadNumber = (agent) => eventOfType(agent, type)?.last;
-  const distribution = (agent: AgentSnapshot): Distribution | undefined => {
-    const event = eventOfType(agent, type);
-    return event && distributionOf(event);
-  };
+  const types = [type];
+  const sum = (labels: Labels): Point<Exact> =>
+    readSum === undefined ? numberPoint({ types, value: 'sum' }, labels) : { labels, read: readSum };
+  const last = (labels: Labels): Point<Exact> => numberPoint({ types, value: 'last' }, labels);
   const about = (ref: MetricRef) => ({ name: ref.name, description: ref.description, ...unitOf(row, dialect) });
-  const numbers = (ref: MetricRef | undefined, kind: NumberKind, read: ReadNumber): Metric[] =>
-    ref === undefined ? [] : [{ ...about(ref), ...kind, points: [{ labels: labelsOf(row, ref, dialect), read }] }];
+  const numbers = (ref: MetricRef | undefined, kind: NumberKind, point: (labels: Labels) => Point<Exact>): Metric[] =>
+    ref === undefined ? [] : [{ ...about(ref), ...kind, points: [point(labelsOf(row, ref, dialect))] }];
   return [
     ...numbers(counter, { kind: 'counter' }, sum),
     ...numbers(upDownCounter, { kind: 'updowncounter', onlyGrows: true }, sum),
@@ -63,7 +62,7 @@ function metricsOfRow(row: EventRow, dialect: Dialect, readSum?: ReadNumber): Me
           {
             ...about(histogram),
             kind: 'histogram' as const,
-            points: [{ labels: labelsOf(row, histogram, dialect), read: distribution }],
+            points: [histogramPoint({ types, value: 'histogram' }, labelsOf(row, histogram, dialect))],
             recordsType: type,
           },
         ]),

@@ -2,7 +2,7 @@
  * Event table: all knowledge about NIXL's event types, one row per type, indexed by type number. To support a new event
  * type, add ONE row at the end.
  */
-import { Category, type CategoryNumber } from '../tally.js';
+import { type AgentSnapshot, Category, type CategoryNumber, type EventTally } from '../ground/tally.js';
 import type { EventKind } from './categories.js';
 import type { Labels } from './naming.js';
 import * as semconv from './semconv.js';
@@ -123,3 +123,9 @@ export const EVENTS: readonly EventRow[] = [
     nixl: { counter: metric('agent_telemetry_events_dropped_total', DROPPED) },
     otel: { counter: metric(semconv.METRIC_NIXL_TELEMETRY_EVENTS_DROPPED, DROPPED) } },
 ];
+
+/** Returns the tally of a known type. Undefined only if the source was opened with another event table. */
+export function eventOfType({ events }: Pick<AgentSnapshot, 'events'>, type: number): EventTally | undefined {
+  const atIndex = events[type];
+  return atIndex?.type === type ? atIndex : events.find((event) => event.type === type);
+}

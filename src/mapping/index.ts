@@ -1,6 +1,6 @@
-/** Room 2, meaning: names, units and attributes of events. Pure: no I/O, no clock, no OpenTelemetry. */
-export type { Exact } from '../exact.js';
-export * from '../tally.js';
+/** Meaning: names, units and attributes of events. Pure: no I/O, no clock, no OpenTelemetry. */
+export type { Exact } from '../ground/exact.js';
+export * from '../ground/tally.js';
 export { utilization } from './agent-metrics.js';
 export * from './allowlist.js';
 export * from './attribute-values.js';

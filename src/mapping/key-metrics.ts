@@ -1,9 +1,9 @@
 /** Metrics of the events that an agent has sent, in the event table or not: by category and event, or by category. */
-import type { Exact } from '../exact.js';
-import type { AgentSnapshot } from '../tally.js';
-import { CATEGORY_LABELS, eventKind, type EventMatch, eventOfType } from './event-keys.js';
+import type { Exact } from '../ground/exact.js';
+import { CATEGORY_LABELS, eventKind, type EventMatch } from './event-keys.js';
 import type { EventRow } from './events.js';
-import { distributionOf, type EventPoint, type HistogramMetric, type NumberMetric, type Point } from './metric.js';
+import { numberPoint } from './fields.js';
+import type { EventPoint, HistogramMetric, NumberMetric, Point } from './metric.js';
 import * as semconv from './semconv.js';
 
 type KeyMetrics = [events: NumberMetric, ...others: (NumberMetric | HistogramMetric)[]];
@@ -28,14 +28,17 @@ export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): Ke
   return [
     numbers(semconv.METRIC_NIXL_EVENTS, 'Events read from the ring.', '{event}', 'counter', {
       applies,
+      field: 'count',
       read: ({ count }) => count,
     }),
     numbers(semconv.METRIC_NIXL_EVENT_VALUE, 'Sum of event values.', '', 'counter', {
       applies,
+      field: 'sum',
       read: ({ sum }) => sum,
     }),
     numbers(semconv.METRIC_NIXL_EVENT_LAST, 'Value of the most recent event.', '', 'gauge', {
       applies: (event) => applies(event) && !event.overflow,
+      field: 'last',
       read: ({ last }) => last,
     }),
     {
@@ -52,7 +55,7 @@ export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): Ke
           applies(event) &&
           eventKind(event) === 'counter-gauge-histogram' &&
           !hasOwnHistogram(event),
-        read: (event) => distributionOf(event)!,
+        read: ({ histogram }) => histogram!,
       },
     },
   ];
@@ -72,11 +75,9 @@ export function categoryMetrics(
   return [{ ...events, points: countsByCategory(rows) }, ...others];
 }
 
-function countsByCategory(rows: readonly EventRow[]): Point<number>[] {
+function countsByCategory(rows: readonly EventRow[]): Point<Exact>[] {
   return [...CATEGORY_LABELS].flatMap(([category, labels]) => {
     const types = rows.filter((row) => row.category === category).map(({ type }) => type);
-    const read = (agent: AgentSnapshot): number =>
-      types.reduce((count, type) => count + (eventOfType(agent, type)?.count ?? 0), 0);
-    return types.length === 0 ? [] : [{ labels, read }];
+    return types.length === 0 ? [] : [numberPoint({ types, value: 'count' }, labels)];
   });
 }

@@ -1,6 +1,13 @@
 /** A metric: its name, and the readings of its points from one agent's tally. */
-import type { Exact } from '../exact.js';
-import type { AgentSnapshot, EventTally, HistogramTally } from '../tally.js';
+import type { Exact } from '../ground/exact.js';
+import type {
+  AgentSnapshot,
+  EventTally,
+  EventValue,
+  HistogramField,
+  HistogramTally,
+  NumberField,
+} from '../ground/tally.js';
 import type { Labels } from './naming.js';
 
 export interface Distribution extends HistogramTally {
@@ -9,6 +16,8 @@ export interface Distribution extends HistogramTally {
 
 export interface Point<Value> {
   readonly labels: Labels;
+  /** The field that read() hands on, if it does nothing else. */
+  readonly field?: [Value] extends [Exact] ? NumberField : HistogramField;
   /** Returns undefined if the agent has no such point. `takenMs`: time of the snapshot, for values that are ages. */
   read(agent: AgentSnapshot, takenMs: number): Value | undefined;
 }
@@ -17,6 +26,8 @@ export interface Point<Value> {
 export interface EventPoint<Value> {
   /** Returns false for events that this metric leaves out. Once it returned true for an event, it always does. */
   applies(event: EventTally): boolean;
+  /** The value that read() hands on, if it does nothing else. */
+  readonly field?: EventValue;
   read(event: EventTally): Value;
 }
 
@@ -55,10 +66,4 @@ export function isTotal({ kind, onlyGrows = false }: Pick<NumberMetric, 'kind' |
 /** Returns the nearest double to the exact reading, in the metric's unit. */
 export function toDouble(reading: Exact, divisor: number): number {
   return divisor === 1 ? Number(reading) : Number(reading) / divisor;
-}
-
-export function distributionOf({ histogram, sum }: EventTally): Distribution | undefined {
-  if (histogram === undefined) return undefined;
-  const { bounds, counts, exponential } = histogram; // a spread takes several times as long
-  return { bounds, counts, exponential, sum };
 }

@@ -1,5 +1,5 @@
 /** Two namings of the same numbers, and the spelling of labels in each. */
-import { countsOf } from '../maps.js';
+import { countsOf } from '../ground/maps.js';
 import type { AttributeValue } from './attribute-values.js';
 import * as semconv from './semconv.js';
 
@@ -23,6 +23,8 @@ const OTEL_LABELS = {
 /** Labels of metrics about serve, as above. Agents' series lack them, so configured attributes may have their names. */
 const OTEL_LABELS_OF_SERVE = {
   result: semconv.ATTR_NIXL_EXPORT_RESULT,
+  ring_directory: semconv.ATTR_NIXL_RING_DIRECTORY,
+  use: semconv.ATTR_NIXL_SPACE_USE,
   version: 'service.version', // this one and the next of OpenTelemetry's semantic conventions
   node_version: 'process.runtime.version',
 } as const;

@@ -2,7 +2,7 @@
  * Series and labels of NIXL's own exporters: those of `agent_*` in naming `nixl`. Series have one row per group of
  * releases, from the output of their Prometheus exporters. Labels have one row per exporter.
  */
-import { Category } from '../tally.js';
+import { Category } from '../ground/tally.js';
 import { AttributeRegistry, type AttributeSpec } from './attributes.js';
 import { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './events.js';
 import { prometheusSpelling } from './naming.js';

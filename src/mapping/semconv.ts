@@ -56,7 +56,7 @@ export const METRIC_NIXL_EVENT_LAST = 'nixl.event.last' as const;
 /** Histogram. Values of performance events without a dedicated metric. */
 export const METRIC_NIXL_EVENT_DISTRIBUTION = 'nixl.event.distribution' as const;
 
-/** Gauge, {agent}. 0 if the agent's process is known to have ended, otherwise 1. */
+/** Gauge, {agent}. 1 while the agent's process is seen to live, 0 once it has ended; absent if that cannot be seen. */
 export const METRIC_NIXL_AGENT_UP = 'nixl.agent.up' as const;
 /** Gauge, s. Time since the agent's last event. */
 export const METRIC_NIXL_AGENT_IDLE = 'nixl.agent.idle' as const;
@@ -72,6 +72,10 @@ export const METRIC_NIXL_RING_FULL_TIME = 'nixl.ring.full_time' as const;
 export const METRIC_NIXL_RING_RESYNCS = 'nixl.ring.resyncs' as const;
 /** Counter, {move}. Read position changes by other consumers. */
 export const METRIC_NIXL_RING_FOREIGN_MOVES = 'nixl.ring.foreign_moves' as const;
+/** Counter, {event}. Events lost, at least: reported as dropped by the agent, or refused by its full ring. */
+export const METRIC_NIXL_RING_LOST = 'nixl.ring.lost' as const;
+/** Gauge, {process}. Processes that can write the ring, as far as they are seen. */
+export const METRIC_NIXL_RING_WRITERS = 'nixl.ring.writers' as const;
 /** Gauge, {ring}. 1 if the agent's metrics may be wrong. */
 export const METRIC_NIXL_RING_SUSPECT = 'nixl.ring.suspect' as const;
 
@@ -99,8 +103,12 @@ export const METRIC_NIXL_COLLECTOR_LATE_TICKS = 'nixl.collector.late_ticks' as c
 export const METRIC_NIXL_COLLECTOR_LAG_MAX = 'nixl.collector.lag.max' as const;
 /** UpDownCounter, {agent}. Agents with an attached ring by life, exported or not. */
 export const METRIC_NIXL_COLLECTOR_AGENTS = 'nixl.collector.agents' as const;
-/** UpDownCounter, {file}. Skipped files, directories without rings, and rings without a usable state file, by state. */
+/** UpDownCounter, {file}. Skipped files, deleted rings of living agents, directories without rings, space or sight of lives, and rings without a usable state file, by state. */
 export const METRIC_NIXL_COLLECTOR_PROBLEMS = 'nixl.collector.problems' as const;
+/** UpDownCounter, By. Space of a directory: free, of which rings of living agents lack a part, and allocated for rings and state files. */
+export const METRIC_NIXL_COLLECTOR_SPACE = 'nixl.collector.space' as const;
+/** Gauge, {agent}. Further agents for whose rings a directory has space. */
+export const METRIC_NIXL_COLLECTOR_SPACE_AGENTS = 'nixl.collector.space.agents' as const;
 /** Gauge, {build}. 1, by the version of serve and that of Node.js. */
 export const METRIC_NIXL_OTEL_BUILD_INFO = 'nixl.otel.build_info' as const;
 /** Counter, {export}. Exports of serve by exporter and result. A page of /metrics is an export of the exporter prometheus. */
@@ -109,7 +117,7 @@ export const METRIC_NIXL_EXPORTER_EXPORTS = 'nixl.exporter.exports' as const;
 export const METRIC_NIXL_EXPORTER_TIME = 'nixl.exporter.time' as const;
 /** Counter, {failure}. Failed exports of serve by exporter, and errors that an exporter threw outside of an export. */
 export const METRIC_NIXL_EXPORTER_FAILURES = 'nixl.exporter.failures' as const;
-/** Counter, {refusal}. Requests and connections that serve refused because of its web configuration or the limit of connections, by reason. */
+/** Counter, {refusal}. Requests and connections that serve refused because of its web configuration, the host that they named or a limit, by reason. */
 export const METRIC_NIXL_HTTP_REFUSALS = 'nixl.http.refusals' as const;
 /** Gauge, {file}. 1 if files of the web configuration have changed and cannot be used. */
 export const METRIC_NIXL_HTTP_CONFIG_STALE = 'nixl.http.config.stale' as const;
@@ -135,7 +143,7 @@ export const METRIC_NIXL_RECORDS_GPU_TIME = 'nixl.records.gpu.time' as const;
 
 /** Name of the agent; `agent_name` in naming `nixl`. */
 export const ATTR_NIXL_AGENT_NAME = 'nixl.agent.name' as const;
-/** Directory of the ring, for agents with equal names; `ring_directory` in naming `nixl`. */
+/** Directory of the ring, for agents with equal names, and of `nixl.collector.space`; `ring_directory` in naming `nixl`. */
 export const ATTR_NIXL_RING_DIRECTORY = 'nixl.ring.directory' as const;
 /** NIXL's category of an event, as `NIXL_TELEMETRY_TRANSFER`; `category` in naming `nixl`. */
 export const ATTR_NIXL_EVENT_CATEGORY = 'nixl.event.category' as const;
@@ -147,6 +155,8 @@ export const ATTR_NIXL_TRANSFER_DIRECTION = 'nixl.transfer.direction' as const;
 export const ATTR_NIXL_AGENT_LIFE = 'nixl.agent.life' as const;
 /** State of a file or directory in `nixl.collector.problems`; `state` in naming `nixl`. */
 export const ATTR_NIXL_RING_STATE = 'nixl.ring.state' as const;
+/** `free`, `lacking`, `live`, `ended` or `state`; `use` in naming `nixl`. */
+export const ATTR_NIXL_SPACE_USE = 'nixl.space.use' as const;
 /** `recorded`, `sampled_out` or `lost`; `outcome` in naming `nixl`. */
 export const ATTR_NIXL_DURATION_OUTCOME = 'nixl.duration.outcome' as const;
 /** Exporter of `nixl.exporter.exports` and its siblings; `exporter` in naming `nixl`. */

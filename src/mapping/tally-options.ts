@@ -1,6 +1,6 @@
 /** Event table and histogram bounds as TallyOptions. Bounds are upper bounds, strictly increasing. */
-import { check, isObject, optionsObject } from '../arguments.js';
-import { Category, type TallyOptions } from '../tally.js';
+import { check, isObject, optionsObject } from '../ground/arguments.js';
+import { Category, type TallyOptions } from '../ground/tally.js';
 import { checkCustomEvents, type CustomEvent, isCustomError } from './custom-events.js';
 import { EVENTS } from './events.js';
 
@@ -47,6 +47,8 @@ export function tallyOptions(options: TallyTableOptions = {}): TallyOptions {
   const all: Bounds = { ...DEFAULT_BOUNDS, ...bounds };
   return {
     ...all,
+    // In any preset: the next serve may have another one.
+    kept: DEFAULT_BOUNDS,
     types: EVENTS.map(({ category, event, wireVersion1Name }) => ({
       category,
       names: wireVersion1Name === undefined ? [event] : [wireVersion1Name, event],

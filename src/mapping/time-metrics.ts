@@ -1,7 +1,9 @@
 /** Builder `time`: an agent's transfer time, and its throughput since the previous collection. */
-import type { Exact } from '../exact.js';
-import { type AgentSnapshot, TransferEvent } from '../tally.js';
-import { eventOfType } from './event-keys.js';
+import { DAY_MS } from '../ground/figures/clock.js';
+import type { Exact } from '../ground/exact.js';
+import { type AgentSnapshot, TransferEvent } from '../ground/tally.js';
+import { eventOfType } from './events.js';
+import { numberPoint } from './fields.js';
 import type { NumberMetric, Point } from './metric.js';
 import { type Labels, NO_LABELS } from './naming.js';
 import * as semconv from './semconv.js';
@@ -9,7 +11,6 @@ import * as semconv from './semconv.js';
 const { TX_BYTES, RX_BYTES, XFER_TIME, XFER_POST_TIME } = TransferEvent;
 const US_PER_SECOND = 1e6;
 const MS_PER_SECOND = 1000;
-const MS_PER_DAY = 86_400_000;
 
 type Sum = (agent: AgentSnapshot) => bigint;
 
@@ -54,7 +55,7 @@ function rate(labels: Labels, sum: Sum): Point<Exact> {
 /** Increase since midnight UTC. An increase between a day's last collection and midnight counts for the next day. */
 function today(sum: Sum): Point<Exact> {
   const memories = new PerCollection<{ day: number; base: bigint; sum: bigint }>();
-  const dayOf = (ms: number): number => Math.floor(ms / MS_PER_DAY);
+  const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
   return {
     labels: NO_LABELS,
     read(agent, takenMs) {
@@ -78,7 +79,7 @@ export function timeMetrics(): NumberMetric[] {
     description: string,
     ...points: Point<Exact>[]
   ): NumberMetric => ({ name, kind, unit, divisor, description, points });
-  const total = (type: number): Point<Exact> => ({ labels: NO_LABELS, read: sumOf(type) });
+  const total = (type: number): Point<Exact> => numberPoint({ types: [type], value: 'sum' });
   const throughput = (direction: string, type: number): Point<Exact> => rate({ direction }, sumOf(type));
   // prettier-ignore
   return [

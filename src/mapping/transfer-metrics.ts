@@ -1,18 +1,23 @@
 /** Metrics of transfers, assembled from consecutive events: size, duration and throughput by direction. */
-import type { TransferTally } from '../tally.js';
-import type { Distribution, HistogramMetric, Point } from './metric.js';
+import type { TransferTally } from '../ground/tally.js';
+import { histogramPoint } from './fields.js';
+import type { HistogramMetric } from './metric.js';
 import * as semconv from './semconv.js';
 
-type Measure = Exclude<keyof TransferTally, 'count'>;
+type TransferMeasure = Exclude<keyof TransferTally, 'count'>;
 
 /** One object per direction, shared by all points. */
 const LABELS = { transmit: { direction: 'transmit' }, receive: { direction: 'receive' } } as const;
 const DIRECTIONS = ['transmit', 'receive'] as const;
 
-function histogram(name: string, description: string, unit: string, measure: Measure, divisor = 1): HistogramMetric {
-  const points = DIRECTIONS.map((direction): Point<Distribution> => {
-    return { labels: LABELS[direction], read: ({ transfers }) => transfers[direction][measure] };
-  });
+function histogram(
+  name: string,
+  description: string,
+  unit: string,
+  measure: TransferMeasure,
+  divisor = 1,
+): HistogramMetric {
+  const points = DIRECTIONS.map((direction) => histogramPoint({ direction, measure }, LABELS[direction]));
   return { name, description, unit, divisor, kind: 'histogram', points };
 }
 

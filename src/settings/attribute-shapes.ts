@@ -1,6 +1,6 @@
 /** Shapes of custom attributes. */
-import { shown } from '../arguments.js';
-import { reasonOf } from '../errors.js';
+import { shown } from '../ground/arguments.js';
+import { reasonOf } from '../ground/errors.js';
 import {
   ATTRIBUTE_SET_NAMES,
   ATTRIBUTE_TYPES,

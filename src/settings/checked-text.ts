@@ -1,6 +1,6 @@
 /** Text of a YAML or JSON file, parsed and checked against a shape. Each mistake has its place in the file. */
 import path from 'node:path';
-import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { NixlTelemetryError, reasonOf } from '../ground/errors.js';
 import { readJson } from './json-text.js';
 import { lineAndColumn } from './located.js';
 import { type Path, pathText, type Shape } from './shape.js';

@@ -12,7 +12,7 @@ import {
   NAMINGS,
 } from '../mapping/index.js';
 import { type BuilderName, BUILDER_NAMES, type MetricBuilder } from './metric-builder.js';
-import { isObject } from '../arguments.js';
+import { isObject } from '../ground/arguments.js';
 import { builtInLike, KNOWN_EVENTS, type Named, sharedName } from './reserved-names.js';
 import { isModulePath, MODULE_PATH } from './user-module.js';
 import {

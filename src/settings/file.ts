@@ -1,7 +1,7 @@
 /** A configuration file, YAML or JSON: the options under their own names, and a section for `nixl-otel serve`. */
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { NixlTelemetryError } from '../errors.js';
+import { NixlTelemetryError } from '../ground/errors.js';
 import { checkedText, orInvalid } from './checked-text.js';
 import { BUILDERS_IN_FILE } from './event-shapes.js';
 import type { BuilderName, MetricBuilder } from './metric-builder.js';

@@ -2,7 +2,7 @@
  * JSON as in RFC 8259, with positions: no trailing commas, comments or duplicate keys. JSON.parse() reports no position for
  * many mistakes, and takes the last of two equal keys.
  */
-import { shown } from '../arguments.js';
+import { shown } from '../ground/arguments.js';
 import type { Located, Mistake } from './located.js';
 import type { Path } from './shape.js';
 

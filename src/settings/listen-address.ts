@@ -1,7 +1,7 @@
 /** Addresses that serve listens on, as `--listen` takes them. */
 import { isIP, SocketAddress } from 'node:net';
 import path from 'node:path';
-import { also, hostName, oneOrMore, pattern, type Problem, refuse, type Shape, textOf } from './shape.js';
+import { also, hostName, oneOrMore, pattern, type Problem, refuse, type Shape, textShape } from './shape.js';
 import { PORT } from './nixl-variables.js';
 
 export type ListenAddress = TcpAddress | UnixAddress;
@@ -26,7 +26,7 @@ const MOST_NAME_BYTES = 80;
 const PATHS = `an absolute path of at most ${MOST_PATH_BYTES} bytes with a name of at most ${MOST_NAME_BYTES} bytes in its folder`;
 const ALLOWED = `host:port, [IPv6]:port, :port for all addresses, or unix: and ${PATHS}`;
 
-const listenText = textOf(ALLOWED, { minLength: 1 }, (text) => addressOf(text, 0) !== undefined);
+const listenText = textShape(ALLOWED, { minLength: 1 }, (text) => addressOf(text, 0) !== undefined);
 
 const oneOrMoreTexts = oneOrMore(listenText, `${ALLOWED}; or a non-empty array of these`);
 

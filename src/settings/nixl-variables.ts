@@ -1,10 +1,10 @@
 /** Parsers of NIXL's variables that depend on other variables, or differ from the value of an option. */
+import { DEFAULT_DRAIN_INTERVAL_MS } from '../ground/source-limits.js';
 import type { Environment, Variable } from './row.js';
 import { hostName, httpUrl, milliseconds, refuse, wholeNumber } from './shape.js';
 
 export const PORT = wholeNumber(0, 65_535);
 
-export const DEFAULT_DRAIN_INTERVAL_MS = 20;
 const DRAINS_PER_FLUSH = 5;
 const FLUSH_INTERVAL = milliseconds(1);
 

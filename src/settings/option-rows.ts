@@ -1,6 +1,14 @@
 /** Options of the producer and the instrumentation, and of `nixl-otel` if they have a flag: one row each. */
 import { hostname } from 'node:os';
 import {
+  DEAD_TTL_RANGE,
+  DEFAULT_DEAD_TTL_MS,
+  DEFAULT_DRAIN_INTERVAL_MS,
+  DRAIN_INTERVAL_RANGE,
+  LONGEST_MS,
+  USER_ID_RANGE,
+} from '../ground/source-limits.js';
+import {
   ATTRIBUTE_SET_NAMES,
   DEFAULT_BOUNDS,
   DEFAULT_NIXL_LABELS,
@@ -15,7 +23,7 @@ import { ATTRIBUTES } from './attribute-shapes.js';
 import { DIRECTORIES } from './directories-row.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
 import { HISTOGRAMS } from './histograms.js';
-import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor, exporterVariable } from './nixl-variables.js';
+import { drainIntervalFor, exporterVariable } from './nixl-variables.js';
 import type { OptionRows } from './row.js';
 import {
   also,
@@ -36,8 +44,6 @@ import {
 } from './shape.js';
 import { isModulePath } from './user-module.js';
 
-/** Limit of the native part; 34 years. */
-const LONGEST_MS = 2 ** 40;
 const SECONDS = wholeNumber(0, Math.floor(LONGEST_MS / 1000));
 export const DEFAULT_DURATION_BUDGET_MS = 10;
 
@@ -108,7 +114,7 @@ export const OPTION_ROWS = {
     group: 'Series',
     default: DEFAULT_NIXL_RELEASE,
     description: `NIXL release with the names and labels of the series \`agent_*\`: ${NIXL_RELEASES.join(', ')}; for naming \`nixl\``,
-    details: 'Does not restrict the rings: rings of all releases are read.',
+    details: 'Rings of all releases are read.',
   },
   nixlLabels: {
     shape: word(NIXL_LABELS),
@@ -128,7 +134,7 @@ export const OPTION_ROWS = {
     group: 'Series',
     default: DEFAULT_SERIES_PRESET,
     description:
-      "series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 122; `full`: all that there are, 262",
+      "series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 124; `full`: all that there are, 264",
     details: 'Not together with `builders`.',
   },
   hostname: {
@@ -142,7 +148,7 @@ export const OPTION_ROWS = {
     description: 'value of the label `hostname` in naming `nixl`',
   },
   drainIntervalMs: {
-    shape: milliseconds(1, 10_000),
+    shape: milliseconds(...DRAIN_INTERVAL_RANGE),
     passedTo: 'source',
     flag: { name: 'drainInterval', takes: '<ms>' },
     group: 'Rings',
@@ -158,7 +164,7 @@ export const OPTION_ROWS = {
     details: "If it is more than a fifth of the agents' flush interval (100 ms by default), events may be lost.",
   },
   deadTtlMs: {
-    shape: milliseconds(0, LONGEST_MS),
+    shape: milliseconds(...DEAD_TTL_RANGE),
     passedTo: 'source',
     flag: { name: 'deadTtl', takes: '<ms>' },
     group: 'Rings',
@@ -170,7 +176,7 @@ export const OPTION_ROWS = {
         note: 'in seconds',
       },
     ],
-    default: 30_000,
+    default: DEFAULT_DEAD_TTL_MS,
     description:
       'time for which the last values of a dead agent stay, at least until every metric reader has exported them',
     details: 'If several sources of a process read the agent, the longest time counts.',
@@ -190,8 +196,7 @@ export const OPTION_ROWS = {
     description: 'read rings on network and FUSE file systems as well',
   },
   owners: {
-    /** 4294967295 is -1, which no user has. */
-    shape: list(wholeNumber(0, 2 ** 32 - 2, 'a user id'), { minItems: 1 }),
+    shape: list(wholeNumber(...USER_ID_RANGE, 'a user id'), { minItems: 1 }),
     passedTo: 'source',
     flag: { name: 'owner', takes: '<uid>', repeats: true },
     group: 'Rings',
@@ -213,7 +218,7 @@ export const OPTION_ROWS = {
     words: ATTRIBUTE_SET_NAMES,
     description:
       'attributes of every series of an agent; `kubernetes` for container, pod, namespace and node, with the names of OpenTelemetry',
-    details: 'A file and the code can have custom attributes as well.',
+    details: 'A file and the code can have custom ones as well.',
   },
   rankVariable: {
     shape: variableName,
@@ -274,8 +279,7 @@ export const OPTION_ROWS = {
     default: 1900,
     description:
       'series of agents per instrument of the API, 20 to 1900; further agents are exported together as agent `other`',
-    details:
-      "Has an effect only if the instrumentation uses instruments of the API, because the MeterProvider is not OpenTelemetry's SDK. The SDK keeps at most 2000 series per instrument and never forgets one.",
+    details: 'Only for instruments of the API; the SDK keeps at most 2000 series per instrument and never forgets one.',
   },
   durationBudgetMs: {
     shape: number('a number of milliseconds per second, from 1 to 1000', 1, 1000),
@@ -284,7 +288,7 @@ export const OPTION_ROWS = {
     default: DEFAULT_DURATION_BUDGET_MS,
     description:
       'milliseconds of main-thread time per second for histograms of durations, 1 to 1000; durations beyond it are sampled',
-    details: 'Has an effect only if `seriesLimit` has one.',
+    details: 'Only for instruments of the API.',
   },
   temporality: {
     shape: value(

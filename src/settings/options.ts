@@ -28,8 +28,8 @@ export interface NixlOptions {
   /** `nixl`: the names of NIXL's own exporter; `otel`: dotted names, UCUM units, seconds. Default: `nixl`. */
   naming?: Naming;
   /**
-   * NIXL release with the names and labels of the series `agent_*`: 1.0, 1.2, 1.3, 1.4, main; for naming `nixl`. Does
-   * not restrict the rings: rings of all releases are read. Default: `main`.
+   * NIXL release with the names and labels of the series `agent_*`: 1.0, 1.2, 1.3, 1.4, main; for naming `nixl`. Rings
+   * of all releases are read. Default: `main`.
    */
   nixlRelease?: NixlRelease;
   /**
@@ -38,8 +38,8 @@ export interface NixlOptions {
    */
   nixlLabels?: NixlLabels;
   /**
-   * Series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 122; `full`: all that there
-   * are, 262. Not together with `builders`. Default: `standard`.
+   * Series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 124; `full`: all that there
+   * are, 264. Not together with `builders`. Default: `standard`.
    */
   series?: SeriesPreset;
   /** Value of the label `hostname` in naming `nixl`. Default: os.hostname(). */
@@ -67,7 +67,7 @@ export interface NixlOptions {
   enabledMetrics?: string | readonly string[];
   /**
    * Attributes of every series of an agent; `kubernetes` for container, pod, namespace and node, with the names of
-   * OpenTelemetry. A file and the code can have custom attributes as well.
+   * OpenTelemetry. A file and the code can have custom ones as well.
    */
   attributes?: readonly (AttributeSpec | AttributeSet)[];
   /**
@@ -107,14 +107,14 @@ export interface NixlOptions {
 
 export interface NixlInstrumentationConfig extends InstrumentationConfig, NixlOptions {
   /**
-   * Series of agents per instrument of the API, 20 to 1900; further agents are exported together as agent `other`. Has
-   * an effect only if the instrumentation uses instruments of the API, because the MeterProvider is not
-   * OpenTelemetry's SDK. The SDK keeps at most 2000 series per instrument and never forgets one. Default: 1900.
+   * Series of agents per instrument of the API, 20 to 1900; further agents are exported together as agent `other`.
+   * Only for instruments of the API; the SDK keeps at most 2000 series per instrument and never forgets one. Default:
+   * 1900.
    */
   seriesLimit?: number;
   /**
    * Milliseconds of main-thread time per second for histograms of durations, 1 to 1000; durations beyond it are
-   * sampled. Has an effect only if `seriesLimit` has one. Default: 10.
+   * sampled. Only for instruments of the API. Default: 10.
    */
   durationBudgetMs?: number;
 }

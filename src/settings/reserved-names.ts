@@ -41,6 +41,8 @@ export const OWN_METRICS = {
   [semconv.METRIC_NIXL_COLLECTOR_LAG_MAX]: 'gauge',
   [semconv.METRIC_NIXL_COLLECTOR_AGENTS]: 'updowncounter',
   [semconv.METRIC_NIXL_COLLECTOR_PROBLEMS]: 'updowncounter',
+  [semconv.METRIC_NIXL_COLLECTOR_SPACE]: 'updowncounter',
+  [semconv.METRIC_NIXL_COLLECTOR_SPACE_AGENTS]: 'gauge',
   [semconv.METRIC_NIXL_OTEL_BUILD_INFO]: 'gauge',
   [semconv.METRIC_NIXL_EXPORTER_EXPORTS]: 'counter',
   [semconv.METRIC_NIXL_EXPORTER_TIME]: 'counter',

@@ -2,6 +2,7 @@
  * Resolves the value of each option, with its origin. The first of these origins with a value counts: flag or option of the
  * code, variables in the order of the row, configuration file, default. An empty variable counts as not set.
  */
+import { diag } from '@opentelemetry/api';
 import { readSettings, type WrittenSettings } from './file.js';
 import { type Given, givenValue, resolvedTo } from './given.js';
 import { OPTION_ROWS } from './option-rows.js';
@@ -32,7 +33,7 @@ export function resolve(rows: OptionRows, layers: Layers): Resolution {
 
 export function resolveRow(rows: OptionRows, key: string, layers: Layers): Resolved | undefined {
   const row = rows[key]!;
-  const given = givenValue(row, key, layers);
+  const given = givenValue(row, key, layers, (text) => diag.warn(text));
   if (given !== undefined) return given === 'by the SDK' ? undefined : given;
   const { file } = layers;
   const isOfServe = row === (SERVE_ROWS as OptionRows)[key];

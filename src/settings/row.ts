@@ -22,11 +22,12 @@ export interface Variable {
 export type Part = 'source' | 'tally' | 'profile' | 'instruments';
 
 /**
- * `histograms`: an exporter that can export exponential histograms. `port`: the HTTP server on a port other than 0. `push`: an
+ * `histograms`: an exporter that can export exponential histograms. `loopback`: the HTTP server on a loopback address. `port`: the HTTP server on a port other than 0. `push`: an
  * exporter that pushes. `search`: an exporter that is found by its name. `server`: the HTTP server. `socket`: the HTTP server on
  * a Unix socket. `webConfig`: the HTTP server with a web configuration.
  */
-export type Need = 'console' | 'histograms' | 'otlp' | 'port' | 'push' | 'search' | 'server' | 'socket' | 'webConfig';
+export type Need =
+  'console' | 'histograms' | 'loopback' | 'otlp' | 'port' | 'push' | 'search' | 'server' | 'socket' | 'webConfig';
 
 /** Headings of flags, in the order of --help. */
 export const GROUPS = ['Rings', 'Series', 'HTTP server', 'Exporters', 'OTLP', 'Configuration and log'] as const;

@@ -14,12 +14,30 @@ import { type ListenAddress, listenAddressIn, listenTexts, socketMode } from './
 import { OPTION_ROWS } from './option-rows.js';
 import { fileFields, type FlagValues, type OptionRow, type OptionRows, sectionShape, type Resolution } from './row.js';
 import { isModulePath } from './user-module.js';
-import { filePath, hostName, httpUrl, milliseconds, object, refuse, type Shape, value, word } from './shape.js';
+import {
+  filePath,
+  hostName,
+  httpUrl,
+  milliseconds,
+  object,
+  oneOrMore,
+  refuse,
+  type Shape,
+  value,
+  word,
+} from './shape.js';
 
 /** A timer with more than a signed 32-bit number of milliseconds fires at once. */
 const TIMER = milliseconds(1, 2 ** 31 - 1);
 
 const isName = (given: unknown): boolean => typeof given === 'string' && given !== '';
+
+export const BUILT_IN_EXPORTERS: readonly string[] = ['prometheus', 'otlp', 'console'];
+const EXPORTER_WORDS = [...BUILT_IN_EXPORTERS, 'none'];
+
+function exporterWord(text: string): string {
+  return EXPORTER_WORDS.find((word) => word === text.trim().toLowerCase()) ?? text;
+}
 
 const EXPORTERS: Shape<readonly string[]> = {
   ...value(
@@ -41,8 +59,12 @@ export const SERVE_ROWS = {
     isPath: isModulePath,
     flag: { name: 'exporter', takes: '<names>', repeats: true },
     group: 'Exporters',
-    words: ['prometheus', 'otlp', 'console', 'none'],
-    variables: [{ name: 'OTEL_METRICS_EXPORTER' }, exporterVariable(replacements)],
+    words: EXPORTER_WORDS,
+    variables: [
+      // OpenTelemetry's words in any case; the path of a module stays as it is.
+      { name: 'OTEL_METRICS_EXPORTER', parse: (text) => EXPORTERS.parse!(text.split(',').map(exporterWord).join(',')) },
+      exporterVariable(replacements),
+    ],
     default: ['prometheus'],
     description:
       '`prometheus`, `otlp`, `console`, the path or package of a custom exporter, several of these with commas between them, or `none`',
@@ -102,6 +124,19 @@ export const SERVE_ROWS = {
     group: 'HTTP server',
     default: '0660',
     description: 'permissions of the Unix sockets of `--listen`, octal',
+  },
+  allowedHosts: {
+    shape: oneOrMore(
+      hostName,
+      'a host name or an address, without a port, or * for any; or a non-empty array of these',
+    ),
+    isList: true,
+    needs: 'loopback',
+    flag: { name: 'allowedHost', takes: '<host>', repeats: true },
+    group: 'HTTP server',
+    description:
+      'further host by which clients may ask for a loopback address, as through a proxy that keeps the name; `*` for any',
+    details: '[Hosts](access.md#hosts) has the others.',
   },
   webConfig: {
     shape: filePath,
@@ -180,7 +215,7 @@ export const SERVE_ROWS = {
     description: 'URL of the OTLP receiver, with or without a path',
   },
   otlpProtocol: {
-    shape: word(['http/protobuf', 'http/json', 'grpc']),
+    shape: word(['http/protobuf', 'http/json', 'grpc'], { lowerCase: true }),
     needs: 'otlp',
     flag: { name: 'otlpProtocol', takes: '<protocol>' },
     group: 'OTLP',
@@ -224,6 +259,16 @@ export const SERVE_ROWS = {
     default: 'on',
     description:
       'state files beside the rings, in `.nixl-otel`, from which the next `serve` continues the sums: `on` or `off`',
+  },
+  allocatePages: {
+    shape: word(['on', 'off']),
+    flag: { name: 'allocatePages', takes: '<on-or-off>' },
+    group: 'Rings',
+    variables: [{ name: 'NIXL_OTEL_ALLOCATE_PAGES' }],
+    default: 'on',
+    description:
+      'allocate the pages that rings of living agents lack, so that they survive if another program fills the tmpfs: `on` or `off`',
+    details: 'The pages count as memory of `serve`, at most 64 MiB.',
   },
   logFormat: {
     shape: word(LOG_FORMATS),

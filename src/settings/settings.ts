@@ -1,7 +1,7 @@
 /** Settings of the producer and the instrumentation, made of resolved options. */
 import path from 'node:path';
 import type { DiagLogger } from '@opentelemetry/api';
-import { invalid, shown } from '../arguments.js';
+import { invalid, shown } from '../ground/arguments.js';
 import {
   type Allowlist,
   allowlist,
@@ -26,6 +26,7 @@ import { OPTION_ROWS } from './option-rows.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './options.js';
 import { passedOver } from './reserved-names.js';
 import { isVariable, namedFile, resolve, resolveRow } from './resolve.js';
+import { withNixlConfig } from './nixl-config.js';
 import { type Environment, isDefault, type OptionRow, type OptionRows, type Part, type Resolution } from './row.js';
 import { SERVE_ROWS } from './serve-rows.js';
 import { type Path, pathText } from './shape.js';
@@ -67,7 +68,7 @@ export const NOTHING_CONFIGURED =
 /** @throws NixlTelemetryError CONFIG_INVALID */
 export function instrumentationSettings(options: NixlInstrumentationConfig): Settings {
   checkOptions(options, optionsFor('instrumentation'));
-  return resolvedSettings(options, process.env);
+  return resolvedSettings(options, withNixlConfig(process.env));
 }
 
 /**
@@ -76,7 +77,7 @@ export function instrumentationSettings(options: NixlInstrumentationConfig): Set
  */
 export function producerSettings(
   options: NixlMetricProducerOptions,
-  environment: Environment = process.env,
+  environment: Environment = withNixlConfig(process.env),
   file?: WrittenSettings,
 ): ProducerSettings {
   checkOptions(options, optionsFor('producer'));

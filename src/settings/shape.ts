@@ -3,7 +3,7 @@
  * the text of a flag or variable, so that the three agree.
  */
 import { isIPv6 } from 'node:net';
-import { isObject, isText, shown } from '../arguments.js';
+import { isObject, isText, shown } from '../ground/arguments.js';
 
 export type Path = readonly (string | number)[];
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -51,7 +51,7 @@ export function value<T>(
 export const boolean = value<boolean>('true or false', { type: 'boolean' }, (given) => typeof given === 'boolean');
 
 /** A text that is right or wrong as a whole. */
-export function textOf(allowed: string, schema: JsonSchema, check: (given: string) => boolean): Shape<string> {
+export function textShape(allowed: string, schema: JsonSchema, check: (given: string) => boolean): Shape<string> {
   return value(
     allowed,
     { type: 'string', ...schema },
@@ -61,7 +61,7 @@ export function textOf(allowed: string, schema: JsonSchema, check: (given: strin
 }
 
 export function notEmpty(allowed: string): Shape<string> {
-  return textOf(allowed, { minLength: 1 }, isText);
+  return textShape(allowed, { minLength: 1 }, isText);
 }
 
 export const text = notEmpty('a non-empty string');
@@ -69,16 +69,16 @@ export const filePath = notEmpty('a path');
 
 export function pattern(allowed: string, expression: RegExp): Shape<string> {
   const schema = { minLength: 1, pattern: expression.source };
-  return textOf(allowed, schema, (given) => isText(given) && expression.test(given));
+  return textShape(allowed, schema, (given) => isText(given) && expression.test(given));
 }
 
-export const variableName = textOf(
+export const variableName = textShape(
   'the name of an environment variable, without =',
   { pattern: '^[^=]+$' },
   (given) => isText(given) && !given.includes('='),
 );
 
-export const httpUrl = textOf(
+export const httpUrl = textShape(
   'a URL that begins with http:// or https://',
   {},
   (given) => URL.canParse(given) && /^https?:\/\/[^/?#]/i.test(given),
@@ -86,7 +86,7 @@ export const httpUrl = textOf(
 
 /** Accepts IPv6 in brackets, as in a URL. Parsing removes the brackets. */
 export const hostName: Shape<string> = {
-  ...textOf(
+  ...textShape(
     'an address or a host name, without a port; IPv6 with or without brackets',
     {},
     (given) => withoutBrackets(given) !== undefined,

@@ -1,6 +1,6 @@
 /** Modules of the user, named in flags and configuration files: their paths, and the objects made of their exports. */
-import { NixlTelemetryError, reasonOf } from '../errors.js';
-import { requireFrom } from '../require-from.js';
+import { NixlTelemetryError, reasonOf } from '../ground/errors.js';
+import { requireFrom } from '../ground/require-from.js';
 import type { MetricBuilder } from './metric-builder.js';
 
 /** Distinguishes a path from the name of a built-in or a package. */

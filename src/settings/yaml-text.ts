@@ -1,7 +1,7 @@
 /** YAML with positions. */
 import type * as Yaml from 'yaml';
-import { packageFolder } from '../package.js';
-import { requireFrom } from '../require-from.js';
+import { packageFolder } from '../ground/package.js';
+import { requireFrom } from '../ground/require-from.js';
 import type { Located, Mistake } from './located.js';
 import type { Path } from './shape.js';
 

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { types } from 'node:util';
-import { invalid } from '../arguments.js';
-import { NixlTelemetryError, reasonOf } from '../errors.js';
-import { PACKAGE_NAME, PACKAGE_VERSION } from '../package.js';
-import { howToBuild, isPrebuilt, nativeFiles, platformName } from './native-files.js';
+import { invalid } from '../ground/arguments.js';
+import { NixlTelemetryError, reasonOf } from '../ground/errors.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../ground/package.js';
+import { howToAllow, howToBuild, isPrebuilt, nativeFiles, platformName } from './native-files.js';
 import type { RawTally } from './raw-tally.js';
 import type {
   EventBatch,
@@ -13,6 +13,7 @@ import type {
   ObserveResult,
   PlaceStatus,
   RecoveredCounters,
+  RecoveredCounts,
   RingEvent,
   RingEventColumns,
   RingInspection,
@@ -28,7 +29,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 8;
+export const INTERFACE_VERSION = 16;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -39,11 +40,12 @@ export interface RawTotals {
   strings: string[];
 }
 
-type Decoded = 'takenMs' | 'problems' | 'problemCount' | 'stateProblems' | 'openDirectories' | 'collector';
+type Decoded =
+  'takenMs' | 'problems' | 'problemCount' | 'stateProblems' | 'stateLosses' | 'openDirectories' | 'collector';
 
 export interface RawSnapshot extends RawTotals, Pick<Snapshot, Decoded> {
   agents: number;
-  places: Pick<PlaceStatus, 'state' | 'reason' | 'files' | 'hadRings'>[];
+  places: Pick<PlaceStatus, 'state' | 'reason' | 'files' | 'hadRings' | 'space'>[];
 }
 
 export interface RawOpened extends RingStatus {
@@ -65,6 +67,7 @@ export interface Addon {
       force: boolean;
       owners: readonly number[] | undefined;
       state: boolean;
+      fill: boolean;
       tally: RawTally;
     },
     taps: readonly RawTap[],
@@ -80,17 +83,41 @@ export interface Addon {
   isDrainServed(request: number): boolean;
   addReader(source: Handle): number;
   removeReader(source: Handle, reader: number): void;
-  /** Begins a snapshot, without `exponential` with empty exponential histograms. */
-  beginSnapshot(source: Handle, reader: number, exponential: boolean): Handle;
+  /**
+   * Begins a snapshot, without `exponential` with empty exponential histograms. `known`: id and layout of each agent whose texts
+   * are left out.
+   */
+  beginSnapshot(source: Handle, reader: number, exponential: boolean, known: BigUint64Array): Handle;
+  /** Returns the names of the words in their order. */
+  wordOrder(): Readonly<Record<'agent' | 'tally' | 'event' | 'histogram', readonly string[]>>;
   /**
    * Adds agents to a snapshot, at most `mostAgents`. Returns the snapshot once it has all agents, undefined before. If the
    * collector thread is blocked and holds a lock, returns the milliseconds since its last tick: the snapshot has failed. `room`:
    * memory for the words, if they fit in it; the same in each call for a snapshot.
    */
   continueSnapshot(snapshot: Handle, room: ArrayBuffer, mostAgents: number): RawSnapshot | number | undefined;
+  /** Checks a template of a page, see native/addon/page.cc and native/page/template.h. @throws Error if it does not fit. */
+  makeTemplate(steps: Uint32Array, bytes: Uint8Array, familyEnds: Uint32Array, words: number, given: number): Handle;
+  /** Appends families to a page, see native/addon/page.cc. @returns the page's new end, or -1 if the room is too small */
+  fillPage(
+    room: Uint8Array,
+    end: number,
+    heads: Uint8Array,
+    headEnds: Uint32Array,
+    flags: number,
+    templates: readonly Handle[],
+    words: ArrayBuffer,
+    places: Uint32Array,
+    given: Float64Array,
+    first: number,
+    familyEnds: Uint32Array,
+  ): number;
   keepAttributes(source: Handle, agentId: number, text: string): void;
   /** Returns undefined for an agent whose sums began in this process, and for one that the source does not have. */
-  recoveredCounts(source: Handle, agentId: number): (RawTotals & RecoveredCounters) | undefined;
+  recoveredCounts(
+    source: Handle,
+    agentId: number,
+  ): (RawTotals & RecoveredCounters & Pick<RecoveredCounts, 'begunHistograms'>) | undefined;
   openTap(source: Handle, ...tap: RawTap): Handle;
   closeTap(source: Handle, tap: Handle): void;
   takeTapped(tap: Handle, most: number): TypeBatch;
@@ -104,7 +131,9 @@ export interface Addon {
   ringStats(ring: Handle): RingStats;
   inspectRing(path: string, force: boolean): RingInspection;
   readState(path: string): StateSummary | undefined;
-  findWriters(paths: readonly string[]): number[];
+  findWriters(paths: readonly string[]): number[][];
+  /** Locks a directory until the handle is collected. Returns the reason why it cannot, such as `locked by another process`. */
+  lockDirectory(path: string): Handle | string;
   openObserver(path: string, force: boolean): RawOpened;
   closeObserver(observer: Handle): void;
   observe(observer: Handle, most: number): ObserveResult;
@@ -113,11 +142,16 @@ export interface Addon {
   closeTallyingObserver(observer: Handle): void;
   observeAndTally(observer: Handle, most: number): ObservedRing;
   tallyOf(observer: Handle): RawTotals;
-  openWriter(path: string, wireVersion: number, capacity: number): Handle | string;
+  openWriter(
+    path: string,
+    wireVersion: number,
+    capacity: number,
+  ): { handle: Handle } | { handle?: undefined; reason: string; inUse: boolean };
   closeWriter(writer: Handle): void;
   push(writer: Handle, type: number, name: string, category: number, timestampUs: bigint, value: bigint): boolean;
   pendingOf(writer: Handle): number;
-  writerLost(writer: Handle): boolean;
+  /** Returns why the writer accepts no further event, or an empty text. */
+  writerFault(writer: Handle): '' | 'truncated' | 'overtaken';
 }
 
 let loaded: Addon | undefined;
@@ -161,6 +195,7 @@ function loadNamed(named: string): Addon {
 export function loadFirst(paths: readonly string[], platform = platformName()): Addon {
   const tried: string[] = [];
   let cause: unknown;
+  let mend: string | undefined;
   for (const path of paths) {
     if (!existsSync(path)) {
       tried.push(`${path}: no such file`);
@@ -170,12 +205,13 @@ export function loadFirst(paths: readonly string[], platform = platformName()): 
       return loadFile(path);
     } catch (error) {
       tried.push(`${path}: ${reasonOf(error)}`);
+      mend ??= howToAllow(path, error);
       cause = error; // a build for another machine or version must not hide a later binary that fits
     }
   }
   throw new NixlTelemetryError(
     isPrebuilt(platform) ? 'ADDON_MISSING' : 'PLATFORM_UNSUPPORTED',
-    [`no native part for ${platform} could be loaded; ${howToBuild()}; tried`, ...tried].join('\n  '),
+    [`no native part for ${platform} could be loaded; ${mend ?? howToBuild()}; tried`, ...tried].join('\n  '),
     { path: paths[0]!, cause },
   );
 }

@@ -1,7 +1,7 @@
 /** Facts from /proc about the process that writes a ring. Linux only; this user must be permitted to read the process. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, filePath, isText, listOf, wholeNumber } from '../arguments.js';
+import { check, pathArgument, isText, listOf, wholeNumberArgument } from '../ground/arguments.js';
 
 export interface AgentProcess {
   readonly pid: number;
@@ -26,10 +26,11 @@ export function readAgentProcess(
   variables: readonly string[],
   procDir = '/proc',
 ): AgentProcess | undefined {
-  wholeNumber('pid', pid, 1, 2 ** 31 - 1);
+  wholeNumberArgument('pid', pid, 1, 2 ** 31 - 1);
   listOf('variables', variables, (name, one) => check(isText(one), name, one, 'the name of a variable'));
-  const all = environmentOf(pid, filePath('procDir', procDir));
-  if (all === undefined) return undefined;
+  const pairs = pairsOf(pid, pathArgument('procDir', procDir));
+  if (pairs === undefined) return undefined;
+  const all = new Map(pairs);
   const environment = Object.fromEntries(variables.map((name) => [name, all.get(name)]));
   const gpus = installedGpus(procDir);
   return { pid, environment, ...(gpus === undefined ? {} : { gpus: visibleOf(gpus, all.get(VISIBLE_DEVICES)) }) };
@@ -63,15 +64,31 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-function environmentOf(pid: number, procDir: string): Map<string, string> | undefined {
+/**
+ * Returns the variables that a process was started with. Returns undefined if they are not readable, or if the process
+ * overwrote them: engines that rename themselves do, and /proc shows zeros or a part of the new name then.
+ */
+export function initialEnvironment(pid: number, procDir = '/proc'): ReadonlyMap<string, string> | undefined {
+  const pairs = pairsOf(pid, procDir);
+  return pairs?.every(([name]) => name !== '') ? new Map(pairs) : undefined;
+}
+
+/** Returns the flush interval in milliseconds that a process was started with, as native/process/flush_setting.h. */
+export function flushSettingOf(pid: number): number | undefined {
+  const value = initialEnvironment(pid)?.get('NIXL_TELEMETRY_RUN_INTERVAL') ?? '';
+  return /^[1-9]\d{0,7}$/.test(value) ? Number(value) : undefined;
+}
+
+/** A text without a name has an empty one. */
+function pairsOf(pid: number, procDir: string): [name: string, value: string][] | undefined {
   const text = attempt(() => readFileSync(join(procDir, String(pid), 'environ')))
     ?.subarray(0, MAX_ENVIRONMENT_BYTES)
-    .toString();
-  const pairs = text?.split('\0').map((pair): [string, string] => {
-    const at = pair.indexOf('=');
+    .toString()
+    .replace(/\0$/, '');
+  return (text === '' ? [] : text?.split('\0'))?.map((pair) => {
+    const at = Math.max(0, pair.indexOf('='));
     return [pair.slice(0, at), pair.slice(at + 1)];
   });
-  return pairs && new Map(pairs);
 }
 
 interface Gpu {

@@ -1,4 +1,4 @@
-/** Room 1, bytes: rings, sources and snapshots. Knows no metric names and no OpenTelemetry. */
+/** Bytes: rings, sources and snapshots. Knows no metric names and no OpenTelemetry. */
 export { type AgentProcess, readAgentProcess } from './agent-process.js';
 export * from './ring.js';
 export * from './ring-writer.js';

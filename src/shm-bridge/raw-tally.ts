@@ -1,6 +1,6 @@
 /** Tally options in the form of the addon: each list of bounds once, and indices into them. */
-import { check, increasing, invalid, isText, listOf, optionsObject, wholeNumber } from '../arguments.js';
-import { Category, type TallyOptions, TransferEvent } from '../tally.js';
+import { check, increasing, invalid, isText, listOf, optionsObject, wholeNumberArgument } from '../ground/arguments.js';
+import { Category, type TallyOptions, TransferEvent } from '../ground/tally.js';
 
 /** Index of the bounds of durations. */
 const DURATIONS = 0;
@@ -11,12 +11,15 @@ export interface RawTally {
   readonly rules: readonly { type?: number; name?: string; category?: number; bounds: number }[];
   readonly sizeBounds: readonly number[];
   readonly throughputBounds: readonly number[];
+  readonly keptBounds: readonly number[];
+  readonly keptSizeBounds: readonly number[];
+  readonly keptThroughputBounds: readonly number[];
 }
 
 /** Checks and converts tally options. @throws NixlTelemetryError CONFIG_INVALID */
 export function rawTally(tally: TallyOptions): RawTally {
   checkTables(tally);
-  const { types, histograms = [], durationBoundsUs, sizeBounds, throughputBounds } = tally;
+  const { types, histograms = [], durationBoundsUs, sizeBounds, throughputBounds, kept } = tally;
   const bounds = [frozen('tally.durationBoundsUs', durationBoundsUs)];
   const indexOf = (name: string, own: readonly number[]): number => bounds.push(frozen(name, own)) - 1;
   return {
@@ -39,6 +42,9 @@ export function rawTally(tally: TallyOptions): RawTally {
     bounds,
     sizeBounds: frozen('tally.sizeBounds', sizeBounds),
     throughputBounds: frozen('tally.throughputBounds', throughputBounds),
+    keptBounds: frozen('tally.kept.durationBoundsUs', kept?.durationBoundsUs ?? []),
+    keptSizeBounds: frozen('tally.kept.sizeBounds', kept?.sizeBounds ?? []),
+    keptThroughputBounds: frozen('tally.kept.throughputBounds', kept?.throughputBounds ?? []),
   };
 }
 
@@ -49,9 +55,10 @@ function frozen(name: string, bounds: readonly number[]): readonly number[] {
 
 /** Checks all fields except the bounds. */
 function checkTables(tally: TallyOptions): void {
-  const keys = ['types', 'histograms', 'durationBoundsUs', 'sizeBounds', 'throughputBounds'] as const;
-  const { types, histograms = [] } = optionsObject('tally', tally, keys);
-  const category = (name: string, given: unknown): number => wholeNumber(name, given, -(2 ** 31), 2 ** 31 - 1);
+  const bounds = ['durationBoundsUs', 'sizeBounds', 'throughputBounds'] as const;
+  const { types, histograms = [], kept } = optionsObject('tally', tally, ['types', 'histograms', ...bounds, 'kept']);
+  if (kept !== undefined) optionsObject('tally.kept', kept, bounds);
+  const category = (name: string, given: unknown): number => wholeNumberArgument(name, given, -(2 ** 31), 2 ** 31 - 1);
   const text = (name: string, given: unknown): void => check(isText(given), name, given, 'a text');
   listOf('tally.types', types, (name, type) => {
     optionsObject(name, type, ['category', 'names', 'bounds']);
@@ -60,7 +67,7 @@ function checkTables(tally: TallyOptions): void {
   });
   listOf('tally.histograms', histograms, (name, rule) => {
     optionsObject(name, rule, ['type', 'name', 'category', 'bounds']);
-    if (rule.type !== undefined) wholeNumber(`${name}.type`, rule.type, 0, 2 ** 32 - 1);
+    if (rule.type !== undefined) wholeNumberArgument(`${name}.type`, rule.type, 0, 2 ** 32 - 1);
     if (rule.name !== undefined) text(`${name}.name`, rule.name);
     if (rule.category !== undefined) category(`${name}.category`, rule.category);
   });

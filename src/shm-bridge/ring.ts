@@ -1,5 +1,5 @@
 /** Single rings: drained, observed passively, or inspected. */
-import { filePath, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
+import { pathArgument, listOf, optionsObject, trueOrFalse, wholeNumberArgument } from '../ground/arguments.js';
 import { addon, type Handle, handleOf, OpenHandle } from './addon.js';
 import type { ObserveResult, RingEvent, RingEventColumns, RingInspection, RingStats, StateSummary } from './types.js';
 
@@ -17,18 +17,18 @@ export class Ring {
 
   /** Use openRing(). */
   constructor(path: string, handle: Handle) {
-    this.path = filePath('path', path);
+    this.path = pathArgument('path', path);
     this.#handle = new OpenHandle(path, handle, (ring) => addon().closeRing(ring));
   }
 
   /** Drains events, oldest first, at most `maxEvents` (default: all). */
   drain(maxEvents = MOST_EVENTS): RingEvent[] {
-    return addon().drainRing(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
+    return addon().drainRing(this.#handle.get(), wholeNumberArgument('maxEvents', maxEvents, 1, MOST_EVENTS));
   }
 
   /** drain() in columns, without an object per event: for millions of events per second. */
   drainColumns(maxEvents = MOST_EVENTS): RingEventColumns {
-    return addon().drainColumns(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
+    return addon().drainColumns(this.#handle.get(), wholeNumberArgument('maxEvents', maxEvents, 1, MOST_EVENTS));
   }
 
   stats(): RingStats {
@@ -48,18 +48,18 @@ export class RingObserver {
 
   /** Use observeRing(). */
   constructor(path: string, handle: Handle) {
-    this.path = filePath('path', path);
+    this.path = pathArgument('path', path);
     this.#handle = new OpenHandle(path, handle, (ring) => addon().closeObserver(ring));
   }
 
   /** Returns the events since the previous call, at most `maxEvents` (default: all). */
   observe(maxEvents = MOST_EVENTS): ObserveResult {
-    return addon().observe(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
+    return addon().observe(this.#handle.get(), wholeNumberArgument('maxEvents', maxEvents, 1, MOST_EVENTS));
   }
 
   /** observe() in columns, without an object per event: for millions of events per second. */
   observeColumns(maxEvents = MOST_EVENTS): ObserveResult<RingEventColumns> {
-    return addon().observeColumns(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
+    return addon().observeColumns(this.#handle.get(), wholeNumberArgument('maxEvents', maxEvents, 1, MOST_EVENTS));
   }
 
   close(): void {
@@ -72,17 +72,24 @@ export class RingObserver {
  * @throws NixlTelemetryError RING_UNAVAILABLE with the state (busy, corrupt, ...) and the reason; CONFIG_INVALID
  */
 export function openRing(path: string, options: OpenRingOptions = {}): Ring {
-  return new Ring(path, handleOf(path, addon().openRing(filePath('path', path), isForced(options))));
+  return new Ring(path, handleOf(path, addon().openRing(pathArgument('path', path), isForced(options))));
 }
 
 /** Opens a ring for passive observation. @throws NixlTelemetryError RING_UNAVAILABLE, CONFIG_INVALID */
 export function observeRing(path: string, options: OpenRingOptions = {}): RingObserver {
-  return new RingObserver(path, handleOf(path, addon().openObserver(filePath('path', path), isForced(options))));
+  return new RingObserver(path, handleOf(path, addon().openObserver(pathArgument('path', path), isForced(options))));
 }
 
 /** Reads a ring's header. Consumes, locks and changes nothing. */
 export function inspectRing(path: string, options: OpenRingOptions = {}): RingInspection {
-  return addon().inspectRing(filePath('path', path), isForced(options));
+  return addon().inspectRing(pathArgument('path', path), isForced(options));
+}
+
+/** Returns the positions of a ring, slots; undefined if the file cannot be read. */
+export function positionsOf(path: string) {
+  const { readPos, writePos, pending } = inspectRing(path);
+  if (readPos === undefined || writePos === undefined || pending === undefined) return undefined;
+  return { readPos, writePos, pending };
 }
 
 /**
@@ -90,7 +97,7 @@ export function inspectRing(path: string, options: OpenRingOptions = {}): RingIn
  * path now.
  */
 export function readState(path: string): StateSummary | undefined {
-  return addon().readState(filePath('path', path));
+  return addon().readState(pathArgument('path', path));
 }
 
 /** Loads the native part, so that a platform without rings is reported before a missing directory. @throws as addon() */
@@ -98,11 +105,12 @@ export function requireRings(): void {
   addon();
 }
 
-/** Returns, for each file, the pid of the process that writes it; undefined if no such process can be seen. */
-export function findWriters(paths: readonly string[]): (number | undefined)[] {
-  return addon()
-    .findWriters(listOf('paths', paths, filePath))
-    .map((pid) => (pid === 0 ? undefined : pid));
+/**
+ * Returns, for each file, the pids of the processes that can write it, the youngest first; none if none can be seen. A
+ * consumer of another package maps a ring as a writer does. Children that inherited a mapping are none.
+ */
+export function findWriters(paths: readonly string[]): number[][] {
+  return addon().findWriters(listOf('paths', paths, pathArgument));
 }
 
 /** Checks the options. @throws NixlTelemetryError CONFIG_INVALID */

@@ -1,9 +1,27 @@
 /** Sources: rings that the collector thread finds and drains. */
 import { basename, dirname, resolve } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { check, filePath, invalid, isText, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
-import { NixlTelemetryError } from '../errors.js';
-import { atOnce, inSlices, type Steps, TimeSlices } from '../time-slices.js';
+import {
+  check,
+  pathArgument,
+  invalid,
+  isText,
+  listOf,
+  optionsObject,
+  trueOrFalse,
+  wholeNumberArgument,
+} from '../ground/arguments.js';
+import { NixlTelemetryError } from '../ground/errors.js';
+import {
+  DEAD_TTL_RANGE,
+  DEFAULT_DEAD_TTL_MS,
+  DEFAULT_DRAIN_INTERVAL_MS,
+  DRAIN_INTERVAL_RANGE,
+  LONGEST_MS,
+  MOST_ATTRIBUTE_BYTES,
+  USER_ID_RANGE,
+} from '../ground/source-limits.js';
+import { atOnce, inSlices, type Steps, TimeSlices } from '../ground/time-slices.js';
 import { addon, type Handle, type RawSnapshot, type RawTap } from './addon.js';
 import type { KeptSnapshot } from './kept-snapshot.js';
 import { rawTally, type RawTally } from './raw-tally.js';
@@ -25,14 +43,12 @@ const DRAIN_LIMIT_MS = 2000;
 const SHORT_DRAIN_MS = 2;
 const LONGEST_PAUSE_MS = 20;
 
-/** Limit of the text that keepAttributes() takes, as in native/agent_record.h. */
-export const MOST_ATTRIBUTE_BYTES = 4096;
-
 /** Reader number of snapshots that are taken without a reader. */
 const NO_READER = 0;
 /** Agents of a snapshot that are read without a turn for other work: the native part needs up to 20 us for each. */
 const AGENTS_OF_STEP = 32;
 const NO_ROOM = new ArrayBuffer(0);
+const NO_AGENTS = new BigUint64Array(0);
 
 /** Bounded queue of events on their way to JavaScript. Events that do not fit are only counted; metrics stay exact. */
 export interface EventTap<Batch = EventBatch> {
@@ -109,17 +125,19 @@ export interface RingSource {
  */
 export function openSource(options: SourceOptions): RingSource {
   const { tally, owners, eventTap, typeTap } = optionsObject('options', options, OPTIONS);
-  const { drainIntervalMs = 20, deadTtlMs = 30_000, idleTtlMs = 0, force = false, state = false } = options;
+  const { drainIntervalMs = DEFAULT_DRAIN_INTERVAL_MS, deadTtlMs = DEFAULT_DEAD_TTL_MS, idleTtlMs = 0 } = options;
+  const { force = false, state = false, allocatePages = false } = options;
   const raw = rawTally(tally);
   const places = placesOf(options);
   const settings = {
     places: places.map(rawPlace),
-    drainIntervalMs: wholeNumber('drainIntervalMs', drainIntervalMs, 1, 10_000),
-    deadTtlMs: wholeNumber('deadTtlMs', deadTtlMs, 0, 2 ** 40),
-    idleTtlMs: wholeNumber('idleTtlMs', idleTtlMs, 0, 2 ** 40),
+    drainIntervalMs: wholeNumberArgument('drainIntervalMs', drainIntervalMs, ...DRAIN_INTERVAL_RANGE),
+    deadTtlMs: wholeNumberArgument('deadTtlMs', deadTtlMs, ...DEAD_TTL_RANGE),
+    idleTtlMs: wholeNumberArgument('idleTtlMs', idleTtlMs, 0, LONGEST_MS),
     force: trueOrFalse('force', force),
-    owners: owners && listOf('owners', owners, (name, user) => wholeNumber(name, user, 0, 2 ** 32 - 2)),
+    owners: owners && listOf('owners', owners, (name, user) => wholeNumberArgument(name, user, ...USER_ID_RANGE)),
     state: trueOrFalse('state', state),
+    fill: trueOrFalse('allocatePages', allocatePages),
     tally: raw,
   };
   const eventTaps = eventTap === undefined ? [] : [eventTapOf(eventTap)];
@@ -140,6 +158,7 @@ const OPTIONS = [
   'force',
   'owners',
   'state',
+  'allocatePages',
   'tally',
   'eventTap',
   'typeTap',
@@ -155,20 +174,20 @@ function eventTapOf(options: EventTapOptions): RawTap {
 function typeTapOf(options: TypeTapOptions, tally: RawTally): RawTap {
   const { types, capacity } = optionsObject('typeTap', options, ['types', 'capacity']);
   const most = Math.min(63, tally.types.length - 1);
-  listOf('typeTap.types', types, (name, type) => wholeNumber(name, type, 0, most));
+  listOf('typeTap.types', types, (name, type) => wholeNumberArgument(name, type, 0, most));
   return [types, tapCapacity('typeTap', capacity)];
 }
 
 function tapCapacity(name: string, capacity = 65_536): number {
-  return wholeNumber(`${name}.capacity`, capacity, 1, 1_048_576);
+  return wholeNumberArgument(`${name}.capacity`, capacity, 1, 1_048_576);
 }
 
 function placesOf({ directories = [], globs = [] }: SourceOptions): Place[] {
   const places: Place[] = [];
-  for (const given of listOf('directories', directories, filePath)) {
+  for (const given of listOf('directories', directories, pathArgument)) {
     places.push({ given, path: resolve(given), isGlob: false });
   }
-  for (const given of listOf('globs', globs, filePath)) {
+  for (const given of listOf('globs', globs, pathArgument)) {
     const directory = dirname(given);
     if (/[*?[]/.test(directory)) throw invalid(`globs has ${given}: only its last part may have * and ?`);
     places.push({ given, path: resolve(directory, basename(given)), isGlob: true });
@@ -238,7 +257,7 @@ class NativeSource implements RingSource {
    * with the age of the thread's last tick.
    */
   *#snapshotFor(reader: number, { exponential = true, kept }: SnapshotWants): Steps<Snapshot | undefined> {
-    const begun = addon().beginSnapshot(this.#open(), reader, exponential);
+    const begun = addon().beginSnapshot(this.#open(), reader, exponential, kept?.known() ?? NO_AGENTS);
     const room = kept?.room() ?? NO_ROOM;
     let found: RawSnapshot | number | undefined;
     while ((found = addon().continueSnapshot(begun, room, AGENTS_OF_STEP)) === undefined) {
@@ -259,7 +278,7 @@ class NativeSource implements RingSource {
 
   drainNow(limitMs = DRAIN_LIMIT_MS): void {
     this.#open();
-    addon().drainNow(wholeNumber('limitMs', limitMs, 0, 2 ** 31 - 1));
+    addon().drainNow(wholeNumberArgument('limitMs', limitMs, 0, 2 ** 31 - 1));
   }
 
   drain(): Promise<void> {
@@ -325,7 +344,7 @@ class NativeSource implements RingSource {
 }
 
 function agentIdOf(agentId: number): number {
-  return wholeNumber('agentId', agentId, 1, Number.MAX_SAFE_INTEGER);
+  return wholeNumberArgument('agentId', agentId, 1, Number.MAX_SAFE_INTEGER);
 }
 
 /** Snapshot before the first one, while the collector thread is blocked. */
@@ -336,6 +355,7 @@ function emptySnapshot(sinceTickMs: number): Snapshot {
     problems: [],
     problemCount: 0,
     stateProblems: [],
+    stateLosses: [],
     openDirectories: [],
     places: [],
     collector: { drainIntervalMs: 0, ticks: 0, lateTicks: 0, maxLagMs: 0, sinceTickMs },
@@ -353,8 +373,8 @@ function tapOf<Batch>(
 ): EventTap<Batch> {
   let closed = false;
   return {
-    take: (maxEvents) => take(tap, wholeNumber('maxEvents', maxEvents, 1, 1_048_576)),
-    setSampling: (n) => addon().setSampling(tap, wholeNumber('sampling', n, 1, 2 ** 40)),
+    take: (maxEvents) => take(tap, wholeNumberArgument('maxEvents', maxEvents, 1, 1_048_576)),
+    setSampling: (n) => addon().setSampling(tap, wholeNumberArgument('sampling', n, 1, 2 ** 40)),
     stats: () => addon().tapStats(tap),
     close() {
       if (closed) return;

@@ -1,227 +1,266 @@
-/** Tallies that are read where they lie, in the order in which putTally() of native/addon wrote their words. */
-import { type ExponentialTally, TALLY_SCALE } from '../exponential.js';
-import type { AgentTally, EventTally, HistogramTally, TransferTally } from '../tally.js';
+/** Tallies that are read where they lie, in words that native/addon wrote in the order of word-table.ts. */
+import { type ExponentialTally, TALLY_SCALE } from '../ground/exponential.js';
+import type { AgentTally, EventTally, EventValue, HistogramTally, TransferTally } from '../ground/tally.js';
 import { type RawTally, transferBounds } from './raw-tally.js';
+import { EVENT_WORDS, EventAt, HISTOGRAM_WORDS, HistogramAt, TALLY_WORDS, TallyAt } from './word-table.js';
 import type { Words } from './words.js';
 
-const NO_TYPE = 0xffff_ffff;
 const NO_COUNTS = new Float64Array(0);
 
 /** Bits of an event's flags. Above them is the index of its bounds. */
 const Flag = { KNOWN: 1, OVERFLOW: 2, HISTOGRAM: 4, NAMED: 8 } as const;
 const BOUNDS_SHIFT = 8;
 
-/** Type, category and flags of an event: its key. Then its count, its sum in two words, and its last value. */
-const KEY_WORDS = 3;
-const VALUE_WORDS = 4;
+/** Words that numbers are read from. They are replaced by each snapshot; places in them, counted from `at`, stay. */
+export class WordsAt {
+  words: Words;
+  at: number;
 
-class HistogramWords implements HistogramTally {
+  constructor(words: Words, at: number) {
+    this.words = words;
+    this.at = at;
+  }
+}
+
+/** Places of a number: the sum of the numbers at these places. `wide`: of two words. */
+export interface NumberPlaces {
+  readonly kind: 'count' | 'wide' | 'double';
+  readonly places: readonly number[];
+}
+
+/** Places of a histogram. `counts`: the first of its counts, behind which is the word `start`. */
+export interface HistogramPlaces {
   readonly bounds: readonly number[];
-  protected words!: Words;
-  protected at = 0;
+  readonly counts: number;
+  readonly sum: NumberPlaces;
+  readonly startTimeMs: number | undefined;
+}
 
-  constructor(bounds: readonly number[]) {
+abstract class HistogramWords implements HistogramTally {
+  readonly bounds: readonly number[];
+  protected readonly base: WordsAt;
+  protected readonly at: number;
+
+  /** `at`: place of its first count. */
+  constructor(base: WordsAt, at: number, bounds: readonly number[]) {
+    this.base = base;
+    this.at = at;
     this.bounds = bounds;
   }
 
-  place(words: Words): void {
-    this.words = words;
-    this.at = words.skip(this.bounds.length + 3);
-    words.skip(words.count());
+  /** Place behind it. */
+  get end(): number {
+    return this.at + this.bounds.length + 1 + HISTOGRAM_WORDS.length;
   }
 
   get counts(): number[] {
+    const { words, at } = this.base;
     const counts = new Array<number>(this.bounds.length + 1);
-    for (let i = 0; i < counts.length; i++) counts[i] = this.words.countAt(this.at + i);
+    for (let i = 0; i < counts.length; i++) counts[i] = words.countAt(at + this.at + i);
     return counts;
+  }
+
+  get startTimeMs(): number | undefined {
+    const ms = this.base.words.doubleAt(this.base.at + this.at + this.bounds.length + 1 + HistogramAt.start);
+    return ms === 0 ? undefined : ms;
   }
 
   /** Its counts are a view: an agent has some hundred buckets, which only some exporters read. */
   get exponential(): ExponentialTally {
-    const { words } = this;
-    const at = this.at + this.bounds.length + 1;
-    const buckets = words.countAt(at + 2);
-    const counts = buckets === 0 ? NO_COUNTS : words.doublesAt(at + 3, buckets);
-    return { scale: TALLY_SCALE, zeroCount: words.countAt(at), offset: words.signedAt(at + 1), counts };
+    const { words, at: base } = this.base;
+    const at = base + this.at + this.bounds.length + 1;
+    const buckets = words.countAt(at + HistogramAt.buckets);
+    const counts = buckets === 0 ? NO_COUNTS : words.doublesAt(at + words.countAt(at + HistogramAt.distance), buckets);
+    const zeroCount = words.countAt(at + HistogramAt.zeros);
+    return { scale: TALLY_SCALE, zeroCount, offset: words.signedAt(at + HistogramAt.first), counts };
+  }
+
+  abstract readonly sumPlaces: NumberPlaces;
+
+  get places(): HistogramPlaces {
+    return { bounds: this.bounds, counts: this.at, sum: this.sumPlaces, startTimeMs: this.startTimeMs };
   }
 }
 
-class EventWords implements EventTally {
+/** A histogram after its sum, a whole number of two words. */
+class WholeSumWords extends HistogramWords {
+  get sum(): bigint {
+    return this.base.words.wideAt(this.base.at + this.at - 2);
+  }
+
+  get sumPlaces(): NumberPlaces {
+    return { kind: 'wide', places: [this.at - 2] };
+  }
+}
+
+/** A histogram after its sum, a double. */
+class RealSumWords extends HistogramWords {
+  get sum(): number {
+    return this.base.words.doubleAt(this.base.at + this.at - 1);
+  }
+
+  get sumPlaces(): NumberPlaces {
+    return { kind: 'double', places: [this.at - 1] };
+  }
+}
+
+export class EventWords implements EventTally {
   declare readonly type?: number;
   declare readonly name?: string;
-  declare readonly histogram?: HistogramWords;
+  declare readonly histogram?: WholeSumWords;
   readonly category: number;
   readonly known: boolean;
   readonly overflow: boolean;
-  readonly #flags: number;
-  #words: Words;
-  /** Index of the count. */
-  #at = 0;
+  readonly #base: WordsAt;
+  readonly #at: number;
 
-  /** `words`: at the key of the event. */
-  constructor(words: Words, name: string | undefined, tally: RawTally) {
-    const type = words.countAt(words.at);
-    const flags = words.countAt(words.at + 2);
-    this.category = words.signedAt(words.at + 1);
+  /** `at`: its place. */
+  constructor(base: WordsAt, at: number, names: Iterator<string>, tally: RawTally) {
+    const { words } = base;
+    const first = base.at + at;
+    const flags = words.countAt(first + EventAt.flags);
+    this.category = words.signedAt(first + EventAt.category);
     this.known = (flags & Flag.KNOWN) !== 0;
     this.overflow = (flags & Flag.OVERFLOW) !== 0;
-    if (type !== NO_TYPE) this.type = type;
-    if (name !== undefined) this.name = name;
-    if ((flags & Flag.HISTOGRAM) !== 0) this.histogram = new HistogramWords(tally.bounds[flags >> BOUNDS_SHIFT]!);
-    this.#flags = flags;
-    this.#words = words;
+    if ((flags & (Flag.NAMED | Flag.OVERFLOW)) === 0) this.type = words.countAt(first + EventAt.type);
+    if ((flags & Flag.NAMED) !== 0) this.name = names.next().value as string;
+    if ((flags & Flag.HISTOGRAM) !== 0) {
+      this.histogram = new WholeSumWords(base, at + EVENT_WORDS.length + 2, tally.bounds[flags >> BOUNDS_SHIFT]!);
+    }
+    this.#base = base;
+    this.#at = at;
   }
 
-  /** Returns whether the key of the next event is that of this one. */
-  isNext(words: Words, name: string | undefined): boolean {
-    return (
-      words.countAt(words.at) === (this.type ?? NO_TYPE) &&
-      words.signedAt(words.at + 1) === this.category &&
-      words.countAt(words.at + 2) === this.#flags &&
-      name === this.name
-    );
-  }
-
-  place(words: Words): void {
-    words.skip(KEY_WORDS);
-    this.#words = words;
-    this.#at = words.skip(VALUE_WORDS);
-    this.histogram?.place(words);
+  /** Place behind it. */
+  get end(): number {
+    return this.histogram?.end ?? this.#at + EVENT_WORDS.length;
   }
 
   get count(): number {
-    return this.#words.countAt(this.#at);
+    return this.#base.words.countAt(this.#base.at + this.#at + EventAt.count);
   }
 
   get sum(): bigint {
-    return this.#words.wideAt(this.#at + 1);
+    return this.#base.words.wideAt(this.#base.at + this.#at + EventAt.sum);
   }
 
   get last(): bigint {
-    return this.#words.wordAt(this.#at + 3);
+    return this.#base.words.wordAt(this.#base.at + this.#at + EventAt.last);
+  }
+
+  placesOf(value: Exclude<EventValue, 'histogram'>): NumberPlaces {
+    return { kind: value === 'sum' ? 'wide' : 'count', places: [this.#at + EventAt[value]] };
   }
 }
 
-/** A histogram after its sum. */
-class WholeSumWords extends HistogramWords {
-  override place(words: Words): void {
-    words.skip(2);
-    super.place(words);
-  }
-
-  get sum(): bigint {
-    return this.words.wideAt(this.at - 2);
-  }
-}
-
-class RealSumWords extends HistogramWords {
-  override place(words: Words): void {
-    words.skip(1);
-    super.place(words);
-  }
-
-  get sum(): number {
-    return this.words.doubleAt(this.at - 1);
-  }
-}
-
-class TransferWords implements TransferTally {
+export class TransferWords implements TransferTally {
   readonly size: WholeSumWords;
   readonly duration: WholeSumWords;
   readonly throughput: RealSumWords;
-  #words!: Words;
-  #at = 0;
+  readonly #base: WordsAt;
+  readonly #at: number;
 
-  constructor(tally: RawTally) {
-    this.size = new WholeSumWords(tally.sizeBounds);
-    this.duration = new WholeSumWords(transferBounds(tally));
-    this.throughput = new RealSumWords(tally.throughputBounds);
+  constructor(base: WordsAt, at: number, tally: RawTally) {
+    this.#base = base;
+    this.#at = at;
+    this.size = new WholeSumWords(base, at + 1 + 2, tally.sizeBounds);
+    this.duration = new WholeSumWords(base, this.size.end + 2, transferBounds(tally));
+    this.throughput = new RealSumWords(base, this.duration.end + 1, tally.throughputBounds);
   }
 
-  place(words: Words): void {
-    this.#words = words;
-    this.#at = words.skip(1);
-    this.size.place(words);
-    this.duration.place(words);
-    this.throughput.place(words);
+  /** Place behind it. */
+  get end(): number {
+    return this.throughput.end;
   }
 
   get count(): number {
-    return this.#words.countAt(this.#at);
+    return this.#base.words.countAt(this.#base.at + this.#at);
   }
 }
 
-/** Tally of one agent. place() must be called before anything is read, and again for the agent's next words. */
+/** Tally of one agent. */
 export class TallyWords implements AgentTally {
   readonly events: EventWords[] = [];
-  readonly transfers: { readonly transmit: TransferWords; readonly receive: TransferWords };
+  readonly #base: WordsAt;
+  readonly #at: number;
   readonly #tally: RawTally;
-  #words!: Words;
-  #at = 0;
+  #transfers!: { readonly transmit: TransferWords; readonly receive: TransferWords };
 
-  constructor(tally: RawTally) {
+  /** `at`: its place. `names`: of its events with one. */
+  constructor(base: WordsAt, at: number, names: Iterator<string>, tally: RawTally) {
+    this.#base = base;
+    this.#at = at;
     this.#tally = tally;
-    this.transfers = { transmit: new TransferWords(tally), receive: new TransferWords(tally) };
+    this.extend(names);
   }
 
-  /** Goes behind the words of this tally. `strings`: names of events that follow. */
-  place(words: Words, strings: Iterator<string>): this {
-    this.#words = words;
-    this.#at = words.skip(2);
+  /** Adds events that further words have: a tally never loses one, and none changes its place. `names`: of all of them. */
+  extend(names: Iterator<string>): void {
     const { events } = this;
-    const number = words.count();
-    events.length = Math.min(events.length, number);
-    for (let i = 0; i < number; i++) {
-      const isNamed = (words.countAt(words.at + 2) & Flag.NAMED) !== 0;
-      const name = isNamed ? (strings.next().value as string) : undefined;
-      if (events[i]?.isNext(words, name) !== true) events[i] = new EventWords(words, name, this.#tally);
-      events[i]!.place(words);
+    const number = this.#base.words.countAt(this.#base.at + this.#at + TallyAt.events);
+    let end = this.#at + TALLY_WORDS.length;
+    for (const event of events) {
+      if (event.name !== undefined) names.next();
+      end = event.end;
     }
-    this.transfers.transmit.place(words);
-    this.transfers.receive.place(words);
-    return this;
+    while (events.length < number) {
+      const event = new EventWords(this.#base, end, names, this.#tally);
+      events.push(event);
+      end = event.end;
+    }
+    const transmit = new TransferWords(this.#base, end, this.#tally);
+    this.#transfers = { transmit, receive: new TransferWords(this.#base, transmit.end, this.#tally) };
+  }
+
+  get transfers(): { readonly transmit: TransferWords; readonly receive: TransferWords } {
+    return this.#transfers;
   }
 
   get memoryInUse(): bigint {
-    return this.#words.wideAt(this.#at);
+    return this.#base.words.wideAt(this.#base.at + this.#at + TallyAt.memoryInUse);
+  }
+
+  get memoryPlaces(): NumberPlaces {
+    return { kind: 'wide', places: [this.#at + TallyAt.memoryInUse] };
   }
 }
 
-/** Returns a copy that the next words do not change. It keeps the exponential counts as a view of these ones. */
-export function copyOf({ memoryInUse, events, transfers: { transmit, receive } }: TallyWords): AgentTally {
+/**
+ * Returns a copy that the next words do not change. Its exponential counts are a view of these words, which keeps them in memory;
+ * `ownsCounts`: a copy.
+ */
+export function copyOf({ memoryInUse, events, transfers }: AgentTally, ownsCounts = false): AgentTally {
+  const copyOfTransfers = ({ count, size, duration, throughput }: TransferTally): TransferTally => ({
+    count,
+    size: copyWithSum(size, ownsCounts),
+    duration: copyWithSum(duration, ownsCounts),
+    throughput: copyWithSum(throughput, ownsCounts),
+  });
   return {
     memoryInUse,
-    events: events.map(copyOfEvent),
-    transfers: { transmit: copyOfTransfers(transmit), receive: copyOfTransfers(receive) },
+    events: events.map((event) => copyOfEvent(event, ownsCounts)),
+    transfers: { transmit: copyOfTransfers(transfers.transmit), receive: copyOfTransfers(transfers.receive) },
   };
 }
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-function copyOfEvent(words: EventWords): EventTally {
+function copyOfEvent(words: EventTally, ownsCounts: boolean): EventTally {
   const { category, known, overflow, count, sum, last, type, name, histogram } = words;
   const event: Mutable<EventTally> = { category, known, overflow, count, sum, last };
   if (type !== undefined) event.type = type;
-  if (histogram !== undefined) event.histogram = copyOfHistogram(histogram);
+  if (histogram !== undefined) event.histogram = copyWithSum(histogram, ownsCounts);
   if (name !== undefined) event.name = name;
   return event;
 }
 
-function copyOfHistogram({ bounds, counts, exponential }: HistogramWords): HistogramTally {
-  return { bounds, counts, exponential };
-}
-
-function copyOfTransfers({ count, size, duration, throughput }: TransferWords): TransferTally {
-  return { count, size: copyWithSum(size), duration: copyWithSum(duration), throughput: copyWithSum(throughput) };
-}
-
-function copyWithSum<Sum>({
-  bounds,
-  counts,
-  exponential,
-  sum,
-}: HistogramWords & { readonly sum: Sum }): HistogramTally & {
-  readonly sum: Sum;
-} {
-  return { bounds, counts, exponential, sum };
+function copyWithSum<Sum>(
+  words: HistogramTally & { readonly sum: Sum },
+  ownsCounts: boolean,
+): HistogramTally & { readonly sum: Sum } {
+  const { bounds, counts, exponential: view, sum, startTimeMs } = words;
+  const exponential = ownsCounts ? { ...view, counts: Float64Array.from(view.counts) } : view;
+  return startTimeMs === undefined
+    ? { bounds, counts, exponential, sum }
+    : { bounds, counts, exponential, sum, startTimeMs };
 }

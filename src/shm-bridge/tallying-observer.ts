@@ -1,6 +1,6 @@
 /** Rings that are observed passively, with sums in native code. Apart from ring.ts, which needs no decoder of tallies. */
-import { filePath, wholeNumber } from '../arguments.js';
-import type { AgentTally, TallyOptions } from '../tally.js';
+import { pathArgument, wholeNumberArgument } from '../ground/arguments.js';
+import type { AgentTally, TallyOptions } from '../ground/tally.js';
 import { addon, type Handle, handleOf, OpenHandle } from './addon.js';
 import { rawTally, type RawTally } from './raw-tally.js';
 import { isForced, type OpenRingOptions } from './ring.js';
@@ -18,14 +18,17 @@ export class TallyingObserver {
 
   /** Use observeTally(). */
   constructor(path: string, handle: Handle, tally: RawTally) {
-    this.path = filePath('path', path);
+    this.path = pathArgument('path', path);
     this.#handle = new OpenHandle(path, handle, (ring) => addon().closeTallyingObserver(ring));
     this.#tally = tally;
   }
 
   /** Adds up the events since the previous call, at most `maxEvents`. */
   observe(maxEvents = EVENTS_PER_TALLY): ObservedRing {
-    return addon().observeAndTally(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, EVENTS_PER_TALLY));
+    return addon().observeAndTally(
+      this.#handle.get(),
+      wholeNumberArgument('maxEvents', maxEvents, 1, EVENTS_PER_TALLY),
+    );
   }
 
   /** Returns the totals since the observer was opened, across restarts of the agent in this file. */
@@ -44,6 +47,6 @@ export class TallyingObserver {
  */
 export function observeTally(path: string, tally: TallyOptions, options: OpenRingOptions = {}): TallyingObserver {
   const raw = rawTally(tally);
-  const opened = addon().openTallyingObserver(filePath('path', path), isForced(options), raw);
+  const opened = addon().openTallyingObserver(pathArgument('path', path), isForced(options), raw);
   return new TallyingObserver(path, handleOf(path, opened), raw);
 }

@@ -2,7 +2,7 @@
  * Public types of the bridge: bytes, counts and states. This room knows no metric names and no OpenTelemetry.
  * Times ending in `Ms` are milliseconds since the Unix epoch unless a field states otherwise.
  */
-import type { AgentSnapshot, AgentTally, TallyOptions } from '../tally.js';
+import type { AgentSnapshot, AgentTally, TallyOptions } from '../ground/tally.js';
 
 export type {
   AgentLife,
@@ -12,7 +12,7 @@ export type {
   HistogramTally,
   TallyOptions,
   TransferTally,
-} from '../tally.js';
+} from '../ground/tally.js';
 
 /** Result of opening a ring. Only `ready` rings are drained; `busy` and `initializing` rings are retried. */
 export type RingState = 'absent' | 'initializing' | 'ready' | 'incompatible' | 'corrupt' | 'busy' | 'denied';
@@ -57,15 +57,18 @@ export interface RingStatus {
   reason: string;
 }
 
-/** A file in a source that cannot be drained, or a place without rings. */
+/** A file in a source that cannot be drained or that was deleted, or a place without rings. */
 export interface RingProblem {
   path: string;
-  /** `relative` and `no_rings` are states of places. */
-  state: Exclude<RingState, 'ready'> | 'relative' | 'no_rings';
+  /**
+   * `relative`, `no_rings`, `no_space` and `unseen` (agents of unknown life) are states of places. `deleted`: the file has no
+   * name any more, and its agent still writes it. It is drained like any ring, and no other process can open it.
+   */
+  state: Exclude<RingState, 'ready'> | 'deleted' | 'relative' | 'no_rings' | 'no_space' | 'unseen';
   reason: string;
 }
 
-/** An agent that is drained without a state file, or whose state file could not be continued. */
+/** An agent that is drained without a state file, or whose earlier state file could not be continued. */
 export interface StateProblem {
   /** Path of the ring. */
   path: string;
@@ -74,11 +77,21 @@ export interface StateProblem {
 
 export type RecoveredCounters = Pick<
   AgentSnapshot,
-  'foundFull' | 'foundFullMs' | 'restarts' | 'resyncs' | 'foreignMoves'
+  'foundFull' | 'foundFullMs' | 'restarts' | 'resyncs' | 'foreignMoves' | 'refused'
 >;
 
+/** A histogram that began at 0 when the sums of its agent were recovered, because it had other bounds. */
+export interface BegunHistogram {
+  of: 'event' | 'size' | 'duration' | 'throughput';
+  /** Of an event in `events`; otherwise 0 for sent transfers, 1 for received ones. */
+  index: number;
+}
+
 /** What earlier processes counted of an agent and this one continues. */
-export interface RecoveredCounts extends AgentTally, RecoveredCounters {}
+export interface RecoveredCounts extends AgentTally, RecoveredCounters {
+  /** Absent if there are none. */
+  readonly begunHistograms?: readonly BegunHistogram[];
+}
 
 /** Times in a state file, milliseconds since the Unix epoch. */
 export interface StateSummary {
@@ -98,6 +111,30 @@ export interface PlaceStatus extends RingStatus {
   files: number;
   /** True if one of the files is or was a ring. */
   hadRings: boolean;
+  space: PlaceSpace;
+}
+
+/**
+ * Space of the directory of a place, a few seconds old. An agent that stores into a page of its ring for which the file system
+ * has no room is ended by the kernel (SIGBUS).
+ */
+export interface PlaceSpace {
+  /** Size of the file system. 0: without a limit, or not known. */
+  totalBytes: number;
+  freeBytes: number;
+  /** Bytes that the rings of living agents on this file system have not allocated yet. */
+  lackBytes: number;
+  /** Rings of the place whose agents live, or may live. */
+  live: number;
+  /** Bytes allocated for these. */
+  liveBytes: number;
+  /** Size of the largest of these; 0 without one. */
+  ringBytes: number;
+  /** Rings of agents that ended, or that could not start. */
+  ended: number;
+  endedBytes: number;
+  /** State files of consumers. */
+  stateBytes: number;
 }
 
 /** State of the background thread: one per process, shared by all sources. */
@@ -125,6 +162,8 @@ export interface Snapshot {
   problemCount: number;
   /** At most 1000. Empty without SourceOptions.state. */
   stateProblems: StateProblem[];
+  /** At most 1000: agents whose sums began at 0 although there was a state file. A new one keeps them since. */
+  stateLosses: StateProblem[];
   /** Directories in which any user may create rings: they or folders in them are world-writable, and `owners` is not set. */
   openDirectories: string[];
   /** In the order of the options: directories, then globs. */
@@ -155,6 +194,11 @@ export interface SourceOptions {
    * continues them. Default: false.
    */
   state?: boolean;
+  /**
+   * Allocates the memory pages that the rings of living agents on a tmpfs lack, so that an agent survives if another program
+   * fills the tmpfs. They count as memory of this process's cgroup: at most 16 MiB for a ring and 64 MiB in all. Default: false.
+   */
+  allocatePages?: boolean;
   tally: TallyOptions;
   /** Tap of some types, opened before the first ring is drained: it sees every event that the sums hold. */
   typeTap?: TypeTapOptions;
@@ -220,7 +264,7 @@ export interface RingInspection extends RingStatus {
   readPos?: number;
   /** Unread events in the ring. */
   pending?: number;
-  /** True while a consumer of this package drains the ring: the header then has its mark. */
+  /** True if the header has the mark of a consumer of this package. It stays when that consumer ends. */
   consumed?: boolean;
 }
 
@@ -237,7 +281,7 @@ export interface RingStats extends RingStatus {
   suspect: boolean;
 }
 
-interface Observation extends RingStatus {
+interface RingObservation extends RingStatus {
   /** True if the producer lapped the observer since the previous call: events before these are missing. */
   lapped: boolean;
   /** True if the ring is full and not drained: the agent drops new events. */
@@ -246,12 +290,12 @@ interface Observation extends RingStatus {
   restarted: boolean;
 }
 
-export interface ObserveResult<Events = RingEvent[]> extends Observation {
+export interface ObserveResult<Events = RingEvent[]> extends RingObservation {
   events: Events;
 }
 
 /** Result of TallyingObserver.observe(). The optional numbers are present if the ring is ready. */
-export interface ObservedRing extends Observation, Pick<RingInspection, 'wireVersion' | 'capacity' | 'pending'> {
+export interface ObservedRing extends RingObservation, Pick<RingInspection, 'wireVersion' | 'capacity' | 'pending'> {
   /** Events since the previous call. */
   found: number;
 }

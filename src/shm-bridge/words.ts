@@ -1,4 +1,4 @@
-/** 64-bit words of the addon, read one after the other or in place. */
+/** 64-bit words of the addon, read in place. */
 import { checkVersion } from './addon.js';
 
 export class Words {
@@ -6,9 +6,6 @@ export class Words {
   readonly #bigints: BigUint64Array;
   readonly #halves: Uint32Array;
   readonly #doubles: Float64Array;
-  /** Index of the next word. */
-  at = 0;
-
   constructor(buffer: ArrayBuffer) {
     this.buffer = buffer;
     this.#bigints = new BigUint64Array(buffer);
@@ -16,36 +13,18 @@ export class Words {
     this.#doubles = new Float64Array(buffer);
   }
 
-  /** Goes to the first word after the version. @throws NixlTelemetryError ADDON_MISSING if another build wrote the words */
-  begin(): void {
-    this.at = 0;
-    checkVersion(this.count());
+  /** Returns the index of the first word after the version. @throws NixlTelemetryError ADDON_MISSING if another build wrote the words */
+  begin(): number {
+    checkVersion(this.countAt(0));
+    return 1;
   }
 
   /** Reads a count, a size or an id; exact to 2^53. */
-  count(): number {
-    return this.countAt(this.at++);
-  }
-
-  /** Reads a 32-bit number that may be negative. */
-  signed(): number {
-    return this.signedAt(this.at++);
-  }
-
-  double(): number {
-    return this.doubleAt(this.at++);
-  }
-
-  /** Leaves words out. @returns the index of the first one */
-  skip(words: number): number {
-    this.at += words;
-    return this.at - words;
-  }
-
   countAt(at: number): number {
     return (this.#halves[2 * at + 1] as number) * 0x1_0000_0000 + (this.#halves[2 * at] as number);
   }
 
+  /** Reads a 32-bit number that may be negative. */
   signedAt(at: number): number {
     return (this.#halves[2 * at] as number) | 0;
   }

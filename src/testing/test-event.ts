@@ -1,5 +1,5 @@
 /** Events of a test, as the slots that an agent would write. */
-import { check, invalid, isObject, isText, shown, u64, wholeNumber } from '../arguments.js';
+import { check, invalid, isObject, isText, shown, u64, wholeNumberArgument } from '../ground/arguments.js';
 import { Category, CATEGORY_TERMS, type CategoryTerm, EVENTS, type EventRow } from '../mapping/index.js';
 import type { WriteEvent } from '../shm-bridge/index.js';
 
@@ -88,7 +88,7 @@ function readingSlot(name: string, { event, value: given, category }: TestReadin
   if (wireVersion === 1) return namedSlot(name, event, value, category);
   const allowed = `event names and type numbers of NIXL; wireVersion 1 has other names, too`;
   check(typeof event === 'number', `${name}.event`, event, allowed);
-  return { type: wholeNumber(`${name}.event`, event, 0, 2 ** 32 - 1), value };
+  return { type: wholeNumberArgument(`${name}.event`, event, 0, 2 ** 32 - 1), value };
 }
 
 function namedSlot(name: string, event: string | number, value: bigint, category: CategoryTerm = 'CUSTOM'): WriteEvent {

@@ -1,10 +1,12 @@
 /** Rings in a temporary directory, which a test writes in place of agents. */
+import { intervalText } from '../ground/figures/clock.js';
+import { plural } from '../ground/figures/figure.js';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { check, isText, wholeNumber } from '../arguments.js';
-import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { check, isText, wholeNumberArgument } from '../ground/arguments.js';
+import { NixlTelemetryError, reasonOf } from '../ground/errors.js';
 import { addon } from '../shm-bridge/addon.js';
 import { inspectRing, RingWriter, type RingWriterOptions, ringWriterOptions } from '../shm-bridge/index.js';
 import { slotsOf, type TestEvent } from './test-event.js';
@@ -16,7 +18,7 @@ export interface TestRingsOptions extends RingWriterOptions {
 
 const PAUSE_MS = 5;
 
-/** Parts of a name with slashes: a reader looks three folders deep (kMaxDepth of native/discovery.h). */
+/** Parts of a name with slashes: a reader looks three folders deep (kMaxDepth of native/collector/discovery.h). */
 const MOST_PARTS = 4;
 
 /** Directories to remove at exit, if a test ended without close(). */
@@ -61,7 +63,7 @@ export class TestRings {
    * @throws NixlTelemetryError RING_NOT_DRAINED after `limitMs`, with the reason
    */
   async counted(limitMs = 10_000): Promise<void> {
-    wholeNumber('limitMs', limitMs, 0, 2 ** 31 - 1);
+    wholeNumberArgument('limitMs', limitMs, 0, 2 ** 31 - 1);
     const beganMs = performance.now();
     for (const [agent, writer] of this.#writers) {
       while (writer.pending > 0 || writer.problem !== undefined) {
@@ -101,7 +103,7 @@ function notDrained(agent: string, writer: RingWriter, limitMs: number, director
   const { state, reason, consumed = false } = inspectRing(file);
   const cause =
     state !== 'ready' ? `it is ${state}: ${reason}` : consumed ? 'its reader is late' : 'no reader drains it';
-  const message = `the ring of ${agent} still has ${pending} events after ${limitMs} ms: ${cause}`;
+  const message = `the ring of ${agent} still has ${plural(pending, 'event')} after ${intervalText(limitMs)}: ${cause}`;
   const remedy = `give ${directory} to a reader before counted()`;
   return new NixlTelemetryError('RING_NOT_DRAINED', consumed ? message : `${message}; ${remedy}`, {
     path: file,

@@ -2,11 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parserOf } from '../../src/cli/flag-parser.js';
+import { parserOf } from '../../src/process/flag-parser.js';
 import { SERVE_ROWS } from '../../src/settings/serve-rows.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.js';
-import { run, scrape, start, temporaryDirectory } from './command.js';
+import { scrape, start, temporaryDirectory } from './command.js';
+import { runHere } from './in-process.js';
 import { settingsOf } from './serve-settings.js';
 
 const HAS_IPV6 = readFileSync('/proc/net/if_inet6', 'utf8').includes('00000000000000000000000000000001');
@@ -90,7 +91,7 @@ describe.skipIf(!HAS_IPV6)('[::1]', () => {
     const [, url] = await serve.says(/serves (\S+) from/);
     expect(url).toMatch(/^http:\/\/\[::1\]:\d+\/metrics$/);
     expect(await scrape(url!)).toContain('# TYPE');
-    const top = await run(['top', '--url', new URL('/', url).href, '--once', '--json', '--interval', '100']);
+    const top = await runHere(['top', '--url', new URL('/', url).href, '--once', '--json', '--interval', '100']);
     expect(JSON.parse(top.stdout)).toMatchObject({ agents: [{ agent: 'agent' }] });
     expect((await serve.stop('SIGTERM')).code).toBe(0);
   });

@@ -2,10 +2,11 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { amount } from '../../src/cli/figures/formats.js';
-import type { AgentsAnswer } from '../../src/cli/api/answer.js';
+import { numberText } from '../../src/ground/figures/figure.js';
+import type { AgentsAnswer } from '../../src/view/answers/answer.js';
 import { allDrained, type Totals } from '../support/live.js';
-import { run, start, startTransferSource, temporaryDirectory, until } from './command.js';
+import { start, startTransferSource, temporaryDirectory, until } from './command.js';
+import { runHere } from './in-process.js';
 
 describe.each([['1'], ['4']])('with wire version %s', (wireVersion) => {
   it('list, read and its summary agree with the totals of three agents', async () => {
@@ -15,14 +16,14 @@ describe.each([['1'], ['4']])('with wire version %s', (wireVersion) => {
       .ended;
     const { agents, totals } = JSON.parse(source.stdout.trim().split('\n').at(-1)!) as Totals;
 
-    const listed = (await run(['list', '--json', '--dir', directory])).stdout.trim().split('\n');
+    const listed = (await runHere(['list', '--json', '--dir', directory])).stdout.trim().split('\n');
     const pending = listed.map((line) => JSON.parse(line) as { agent: string; pending: number });
     expect(pending.map(({ agent, pending }) => [agent, pending])).toEqual(
       agents.map((one) => [one.agent, one.written]),
     );
 
     const files = readdirSync(directory).map((name) => path.join(directory, name));
-    const { stdout, stderr } = await run(['read', '--summary', '--format', 'json', ...files]);
+    const { stdout, stderr } = await runHere(['read', '--summary', '--format', 'json', ...files]);
     const sums = new Map<string, { count: number; sum: bigint }>();
     for (const line of stdout.trim().split('\n')) {
       const { event, value } = JSON.parse(line) as { event: string; value: number };
@@ -37,7 +38,7 @@ describe.each([['1'], ['4']])('with wire version %s', (wireVersion) => {
     expect([...sums].map(([event, { count, sum }]) => [nameOf(event), count, sum]).sort()).toEqual(written.sort());
     expect(stderr).toContain(`${totals.written} of ${totals.written} events printed, from 3 rings`);
     const table = stderr.split('\n').map(nameOf).join('\n');
-    for (const [event, count] of written) expect(table).toMatch(new RegExp(`^${event} +${amount(count)} `, 'm'));
+    for (const [event, count] of written) expect(table).toMatch(new RegExp(`^${event} +${numberText(count)} `, 'm'));
     expect(totals.written).toBeGreaterThan(3 * 700);
   });
 });
@@ -72,10 +73,10 @@ it.each(['1', '4'])(
     const { stdout } = await startTransferSource([...flags, '--wire-version', wire]).ended;
     const source = JSON.parse(stdout.trim().split('\n').at(-1)!) as Totals;
     const files = source.agents.map(({ agent }) => path.join(directory, agent));
-    const read = sumsOf((await run(['read', '--format', 'json', ...files])).stdout);
+    const read = sumsOf((await runHere(['read', '--format', 'json', ...files])).stdout);
 
     const topOf = async (args: readonly string[]) => {
-      const { stdout } = await run(['top', ...args, '--once', '--json', '--interval', '100']);
+      const { stdout } = await runHere(['top', ...args, '--once', '--json', '--interval', '100']);
       const { agents } = JSON.parse(stdout) as { agents: { agent: string; totals: Sums }[] };
       return Object.fromEntries(agents.map(({ agent, totals }) => [agent, totals]));
     };
@@ -97,7 +98,7 @@ it.each(['1', '4'])(
       };
       return [agent, { ...sums, events }] as const;
     });
-    const listed = (await run(['list', '--json', '--dir', directory])).stdout.trim().split('\n');
+    const listed = (await runHere(['list', '--json', '--dir', directory])).stdout.trim().split('\n');
     const rings = listed.map((line) => JSON.parse(line) as { agent: string; pending: number });
 
     const written = source.agents.map(({ agent, written: events }) => [agent, events] as const);

@@ -137,6 +137,6 @@ export function valueOf(page: string, name: string, label = ''): number {
 }
 
 /** Returns the environment without the variables of NIXL and OpenTelemetry that the machine may have. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
+export function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NIXL|OTEL)_/.test(name)));
 }

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { programReference } from '../../src/cli/program.js';
 import { flagName, GROUPS, type OptionRow } from '../../src/settings/row.js';
 import { ALL_SERVE_ROWS } from '../../src/settings/serve-rows.js';
-import { ROOT, run, temporaryDirectory } from './command.js';
+import { ROOT, temporaryDirectory } from './command.js';
+import { runHere } from './in-process.js';
 
 /** A folder with a ring and a folder. */
 function workplace(): string {
@@ -16,7 +17,10 @@ function workplace(): string {
   return directory;
 }
 
-const scripts = { bash: (await run(['completion', 'bash'])).stdout, zsh: (await run(['completion', 'zsh'])).stdout };
+const scripts = {
+  bash: (await runHere(['completion', 'bash'])).stdout,
+  zsh: (await runHere(['completion', 'zsh'])).stdout,
+};
 
 /** Completes the last word of a line in bash, which divides words at = as its readline does. */
 function inBash(line: string): string[] {
@@ -102,19 +106,19 @@ describe('help', () => {
       ['config', 'check', '--help'],
     ],
   ])('%j is %j', async (asked, same) => {
-    const help = await run(asked);
-    expect(help).toEqual(await run(same));
+    const help = await runHere(asked);
+    expect(help).toEqual(await runHere(same));
     expect(help).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('refuses a command that does not exist', async () => {
-    const { code, stderr } = await run(['help', 'sevre']);
+    const { code, stderr } = await runHere(['help', 'sevre']);
     expect(stderr).toContain("unknown command 'sevre'");
     expect(code).toBe(2);
   });
 
   it('has each flag of serve under a heading, in the order of the headings', async () => {
-    const { stdout } = await run(['help', 'serve']);
+    const { stdout } = await runHere(['help', 'serve']);
     const headings = [...stdout.matchAll(/^([A-Z].*):$/gm)].map(([, heading]) => heading);
     expect(headings.slice(0, GROUPS.length)).toEqual(GROUPS);
     const flagged = Object.values<OptionRow>(ALL_SERVE_ROWS).filter(({ flag }) => flag !== undefined);
@@ -124,7 +128,7 @@ describe('help', () => {
   it('names a page of the documentation that exists', async () => {
     const { commands } = await programReference();
     for (const { name } of commands.filter((one) => one.name !== 'simulate')) {
-      const { stdout } = await run(['help', name]);
+      const { stdout } = await runHere(['help', name]);
       const [, file] = /^Documentation: (.*)$/m.exec(stdout) ?? [];
       expect(existsSync(file!), name).toBe(true);
     }

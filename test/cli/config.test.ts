@@ -13,7 +13,8 @@ import { SERVE_SECTION } from '../../src/settings/serve-rows.js';
 import { producerSettings } from '../../src/settings/settings.js';
 import { pointsIn } from '../instrumentation/readers.js';
 import { allDrained } from '../support/live.js';
-import { MAIN, ROOT, run, RunningCommand, scrape, start, temporaryDirectory, until } from './command.js';
+import { MAIN, ROOT, RunningCommand, scrape, start, temporaryDirectory, until } from './command.js';
+import { runHere } from './in-process.js';
 import { settingsOf } from './serve-settings.js';
 
 function fileWith(text: string, name = 'nixl-otel.yaml'): string {
@@ -346,7 +347,7 @@ describe('a configuration file', () => {
       ['config', 'check', exporters],
       ['serve', '--config', exporters],
     ]) {
-      const { code, stderr } = await run(args);
+      const { code, stderr } = await runHere(args);
       expect(stderr).toContain(
         `${exporters}:5:7: serve.exporter[1]: there is no exporter ${path.dirname(exporters)}/gone-too.mjs;`,
       );
@@ -387,12 +388,12 @@ serve: { exporter: 'console,./mine.mjs,package', exporterDir: ., consoleFile: ..
   it('has its web configuration beside it, in config check and in serve', async () => {
     const file = fileWith("directories: /none\nserve: { listen: '127.0.0.1:0', webConfig: web.yml }");
     const web = path.join(path.dirname(file), 'web.yml');
-    writeFileSync(web, 'basic_auth_users: {}');
+    writeFileSync(web, 'basic_auth_users: []');
     for (const args of [
       ['config', 'check', file],
       ['serve', '--config', file],
     ]) {
-      expect((await run(args)).stderr).toContain(`${web}:1:1: basic_auth_users is no object with users`);
+      expect((await runHere(args)).stderr).toContain(`${web}:1:1: basic_auth_users is no object with users`);
     }
   });
 
@@ -459,7 +460,7 @@ describe('precedence', () => {
     const serve = start(['serve', '--config', file, '--dead-ttl', '4321']);
     const [line, url] = await serve.says(/serves (http:\S+) from .*/);
     expect(line).toContain(`${directory} (exporters prometheus; naming otel;`);
-    expect(line).toContain('dead agents stay 4321 ms');
+    expect(line).toContain('dead agents stay 4.321 s');
     expect(await scrape(url!)).toContain('nixl_collector_ticks');
     expect((await serve.stop('SIGTERM')).code).toBe(0);
   });
@@ -486,7 +487,7 @@ describe('precedence', () => {
     const [directory, options] = [temporaryDirectory(), ['--host', '127.0.0.1', '--port', '0']];
     const serve = start(['serve', '--dir', directory, '--config', file, ...options], mp);
     await serve.says(/naming nixl of NIXL 1\.3 with the labels of prometheus_mp;/);
-    const wrong = await run(['serve', '--dir', directory, '--nixl-release', '1.1']);
+    const wrong = await runHere(['serve', '--dir', directory, '--nixl-release', '1.1']);
     expect(wrong).toMatchObject({ code: 2 });
     expect(wrong.stderr).toContain('Allowed: 1.0, 1.2, 1.3, 1.4, main.');
   });
@@ -519,7 +520,7 @@ describe('precedence', () => {
     producerSettings({ configFile: fileWith(effectiveConfig(builders, {})) }, {});
     producerSettings({ configFile: fileWith(effectiveConfig(fileWith('directories: /none'), {})) }, {});
     const args = ['serve', '--dir', temporaryDirectory(), '--port', '0', '--series', 'nixl', '--config', builders];
-    const { code, stderr } = await run(args);
+    const { code, stderr } = await runHere(args);
     expect(code).toBe(2);
     expect(stderr).toContain(
       `series is "nixl", but ${builders}:2:1: builders is set as well, and each of them chooses all metrics: set only one of the two`,
@@ -528,7 +529,7 @@ describe('precedence', () => {
 
   it('refuses an attribute with the name of a label that a flag or variable selects', async () => {
     const file = fileWith('attributes: [{ name: pid, source: pid }]');
-    const { code, stderr } = await run([
+    const { code, stderr } = await runHere([
       'serve',
       '--dir',
       temporaryDirectory(),
@@ -645,7 +646,7 @@ describe('a module that a file names', () => {
 
   it.each(['check', 'print'])('makes one builder in config %s', async (command) => {
     const { file, constructed } = fileWithModule();
-    expect(await run(['config', command, file])).toMatchObject({ code: 0 });
+    expect(await runHere(['config', command, file])).toMatchObject({ code: 0 });
     expect(constructed()).toBe(1);
   });
 
@@ -706,12 +707,12 @@ attributes: [{ name: team, source: { constant: x } }]\nserve: { port: 0 }`,
 describe('nixl-otel config', () => {
   it('checks a limit of series, too', async () => {
     const file = fileWith('seriesLimit: 20\ndurationBudgetMs: 50');
-    expect(await run(['config', 'check', file])).toMatchObject({ code: 0, stdout: `${file} is valid\n` });
+    expect(await runHere(['config', 'check', file])).toMatchObject({ code: 0, stdout: `${file} is valid\n` });
   });
 
   it('warns of settings without effect, as serve does', async () => {
     const warnings = async (text: string) => {
-      const { code, stderr } = await run(['config', 'check', fileWith(text)]);
+      const { code, stderr } = await runHere(['config', 'check', fileWith(text)]);
       return { code, stderr };
     };
     expect(await warnings("naming: otel\nnixlRelease: '1.2'\nnixlLabels: prometheus_mp")).toEqual({
@@ -727,25 +728,25 @@ describe('nixl-otel config', () => {
 
   it('checks that exporters exist', async () => {
     const file = fileWith('serve: { exporter: [console, prom] }');
-    const { code, stderr } = await run(['config', 'check', file]);
+    const { code, stderr } = await runHere(['config', 'check', file]);
     expect(code).toBe(1);
     expect(stderr).toContain('there is no exporter prom; built in are prometheus, otlp, console; searched');
   });
 
   it('checks', async () => {
     const good = fileWith(GOOD);
-    expect(await run(['config', 'check', good])).toMatchObject({ code: 0, stdout: `${good} is valid\n` });
+    expect(await runHere(['config', 'check', good])).toMatchObject({ code: 0, stdout: `${good} is valid\n` });
     const bad = fileWith('naming: x');
-    const { code, stderr } = await run(['config', 'check'], { NIXL_OTEL_CONFIG: bad });
+    const { code, stderr } = await runHere(['config', 'check'], { NIXL_OTEL_CONFIG: bad });
     expect(code).toBe(2);
     expect(stderr).toContain(`${bad}:1:1: naming is "x"`);
-    expect((await run(['config', 'check'])).code).toBe(2);
+    expect((await runHere(['config', 'check'])).code).toBe(2);
   });
 
   it('prints globs only if they are in force', async () => {
     const file = fileWith('globs: /x/*');
     const printed = async (env: NodeJS.ProcessEnv): Promise<unknown> =>
-      parse((await run(['config', 'print', file], env)).stdout);
+      parse((await runHere(['config', 'print', file], env)).stdout);
     expect(await printed({})).toMatchObject({ globs: ['/x/*'] });
     expect(await printed({ NIXL_TELEMETRY_DIR: '/env' })).toMatchObject({ directories: ['/env'] });
     expect(await printed({ NIXL_TELEMETRY_DIR: '/env' })).not.toHaveProperty('globs');
@@ -772,7 +773,7 @@ describe('nixl-otel config', () => {
   });
 
   it('prints the values in force, as a file with the same meaning', async () => {
-    const { code, stdout } = await run(['config', 'print', fileWith(GOOD)], {
+    const { code, stdout } = await runHere(['config', 'print', fileWith(GOOD)], {
       NIXL_TELEMETRY_DIR: '/env',
       OTEL_EXPORTER_PROMETHEUS_PORT: '1',
     });
@@ -782,6 +783,6 @@ describe('nixl-otel config', () => {
     expect(stdout).toContain('  # from OTEL_EXPORTER_PROMETHEUS_PORT\n  port: 1');
     expect(stdout).toContain('  # from default\n  host: 127.0.0.1');
     const again = fileWith(stdout);
-    expect(parse((await run(['config', 'print', again])).stdout)).toEqual(parse(stdout));
+    expect(parse((await runHere(['config', 'print', again])).stdout)).toEqual(parse(stdout));
   });
 });

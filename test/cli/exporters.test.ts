@@ -9,7 +9,8 @@ import { RingWriter } from '../../src/shm-bridge/index.js';
 import { allDrained, type Totals } from '../support/live.js';
 import { startOtlpReceiver } from '../support/otlp-receiver.js';
 import { samplesOf } from '../support/page.js';
-import { run, scrape, start, startTransferSource, temporaryDirectory, until, valueOf } from './command.js';
+import { scrape, start, startTransferSource, temporaryDirectory, until, valueOf } from './command.js';
+import { runHere } from './in-process.js';
 
 /** Exporter that writes its last push into a file, agent by agent. */
 const FILE_EXPORTER = `
@@ -150,16 +151,19 @@ describe('several exporters at once', () => {
 const GOOD = 'export(m, done) { done({ code: 0 }) }, async forceFlush() {}, async shutdown() {}';
 
 describe('a custom exporter', () => {
-  it.each([
-    ['an object', `export default { ${GOOD} };`, 'a.mjs'],
-    ['a named export', `export const exporter = { ${GOOD} };`, 'a.mjs'],
-    ['a class', `export default class { ${GOOD.replaceAll('}, ', '} ')} }`, 'a.mjs'],
-    ['an async function', `export default async () => ({ ${GOOD} });`, 'a.mjs'],
-    ['CommonJS', `module.exports = () => ({ ${GOOD} });`, 'a.cjs'],
-  ])('may be %s', async (_, source, name) => {
-    const file = moduleOf(source, name);
-    const byName = ['--exporter', 'a', '--exporter-dir', path.dirname(file)];
-    const serve = start(['serve', '--dir', temporaryDirectory(), ...byName]);
+  it('may be an object, a named export, a class, an async function or CommonJS', async () => {
+    const folder = temporaryDirectory();
+    const sources = {
+      'object.mjs': `export default { ${GOOD} };`,
+      'named.mjs': `export const exporter = { ${GOOD} };`,
+      'class.mjs': `export default class { ${GOOD.replaceAll('}, ', '} ')} }`,
+      'function.mjs': `export default async () => ({ ${GOOD} });`,
+      'common.cjs': `module.exports = () => ({ ${GOOD} });`,
+    };
+    for (const [name, source] of Object.entries(sources)) writeFileSync(path.join(folder, name), source);
+    const names = Object.keys(sources).map((name) => path.parse(name).name);
+    const flags = ['--exporter', names.join(), '--exporter-dir', folder];
+    const serve = start(['serve', '--dir', temporaryDirectory(), ...flags]);
     await serve.says(/exports from/);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
   });
@@ -190,62 +194,36 @@ describe('a custom exporter', () => {
     ],
   ])('that %s is refused before a ring is touched', async (_, source, message) => {
     const file = source === undefined ? './no-such-file.mjs' : moduleOf(source);
-    const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
+    const { code, stderr } = await runHere(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
     expect(stderr).toMatch(message);
     expect(code).toBe(1);
   });
 
-  it.each([
-    [
-      'throws at export',
-      `export() { throw new Error('boom') }, async forceFlush() {}, async shutdown() {}`,
-      'failed: boom',
-    ],
-    [
-      'rejects at export',
-      `async export() { throw new Error('token expired') }, async forceFlush() {}, async shutdown() {}`,
-      'failed: token expired',
-    ],
-    [
-      'reports nothing at export',
-      `export(m, done) { done() }, async forceFlush() {}, async shutdown() {}`,
-      'failed: no reason given',
-    ],
-    [
-      'fails at export',
-      `export(m, done) { done({ code: 1, error: new Error('full') }) }, async forceFlush() {}, async shutdown() {}`,
-      'failed: full',
-    ],
-    ['hangs at export', `export() {}, async forceFlush() {}, async shutdown() {}`, 'timed out after'],
-    [
-      'hangs at shutdown',
-      `export(m, done) { done({ code: 0 }) }, async forceFlush() {}, shutdown: () => new Promise(() => {})`,
-      'did not end in',
-    ],
-    [
-      'throws at shutdown',
-      `export(m, done) { done({ code: 0 }) }, async forceFlush() {}, async shutdown() { throw new Error('stuck') }`,
-      'stuck',
-    ],
-  ])('that %s disturbs no other one', async (_, methods, message) => {
-    const file = moduleOf(`export default { ${methods} };`);
-    const flags = [
-      '--exporter',
-      `${file},prometheus`,
-      '--port',
-      '0',
-      '--export-interval',
-      '50',
-      '--shutdown-timeout',
-      '300',
-    ];
-    const serve = start(['serve', '--dir', temporaryDirectory(), ...flags]);
+  it('that fails in any way disturbs no other one', async () => {
+    const never = 'new Promise(() => {})';
+    const faulty = {
+      throws: [`export() { throw new Error('boom') }`, 'failed: boom'],
+      rejects: [`async export() { throw new Error('token expired') }`, 'failed: token expired'],
+      reportsNothing: [`export(m, done) { done() }`, 'failed: no reason given'],
+      fails: [`export(m, done) { done({ code: 1, error: new Error('full') }) }`, 'failed: full'],
+      hangs: [`export() {}`, 'timed out after'],
+      hangsAtEnd: [`export(m, done) { done({ code: 0 }) }, shutdown: () => ${never}`, 'did not end in'],
+      throwsAtEnd: [`export(m, done) { done({ code: 0 }) }, async shutdown() { throw new Error('stuck') }`, 'stuck'],
+    };
+    const files = Object.entries(faulty).map(([name, [methods]]) =>
+      moduleOf(`export default { async forceFlush() {}, async shutdown() {}, ${methods} };`, `${name}.mjs`),
+    );
+    const flags = ['--exporter', `${files.join()},prometheus`, '--port', '0'];
+    const times = ['--export-interval', '50', '--shutdown-timeout', '300'];
+    const serve = start(['serve', '--dir', temporaryDirectory(), ...flags, ...times]);
     const [, url] = await serve.says(/serves (http:\S+) from/);
     for (let i = 0; i < 3; i++) expect(await scrape(url!)).toContain('nixl_collector_ticks');
-    if (!/end|stuck/.test(message)) await serve.says(new RegExp(message));
+    const said = ([name, [, message]]: [string, string[]]) => new RegExp(`${name}\\.mjs\\b.* ${message}`);
+    const [early, late] = [Object.entries(faulty).slice(0, 5), Object.entries(faulty).slice(5)];
+    for (const one of early) await serve.says(said(one));
     const { code, stderr } = await serve.stop('SIGTERM');
     expect(code).toBe(0);
-    expect(stderr).toContain(message);
+    for (const one of late) expect(stderr).toMatch(said(one));
   });
 
   it('that hangs during its loading can be stopped', async () => {
@@ -400,7 +378,7 @@ describe('the settings of a deployment', () => {
     [{ NIXL_TELEMETRY_EXPORTER: 'NOP' }, 'NIXL_TELEMETRY_EXPORTER is NOP'],
     [{ OTEL_METRICS_EXPORTER: 'none' }, 'OTEL_METRICS_EXPORTER is none'],
   ])('switch it off with one line: %j', async (environment, line) => {
-    const { code, stderr } = await run(['serve', '--dir', temporaryDirectory()], environment);
+    const { code, stderr } = await runHere(['serve', '--dir', temporaryDirectory()], environment);
     expect(stderr).toContain(line);
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(code).toBe(0);
@@ -408,14 +386,14 @@ describe('the settings of a deployment', () => {
 
   it('switch it off with one line of a file, too', async () => {
     const file = moduleOf('serve: { exporter: none }', 'off.yaml');
-    const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), '--config', file]);
+    const { code, stderr } = await runHere(['serve', '--dir', temporaryDirectory(), '--config', file]);
     expect(stderr).toBe('nixl-otel: serve.exporter of the configuration file is none: nothing is read or exported\n');
     expect(code).toBe(0);
   });
 
   it('refuses a wrong variable by its name', async () => {
-    const { code, stderr } = await run(['serve', '--dir', '/tmp'], { OTEL_METRIC_EXPORT_INTERVAL: 'soon' });
-    expect(stderr).toContain('OTEL_METRIC_EXPORT_INTERVAL is "soon"');
+    const { code, stderr } = await runHere(['serve', '--dir', '/tmp'], { NIXL_TELEMETRY_RUN_INTERVAL: 'soon' });
+    expect(stderr).toContain('NIXL_TELEMETRY_RUN_INTERVAL is "soon"');
     expect(code).toBe(2);
   });
 
@@ -446,7 +424,7 @@ describe('health', () => {
       const answer = await (await get('/readyz')).text();
       return answer.includes('warning') && answer;
     });
-    expect(text).toMatch(/^ready, 0 agents\nwarning: ".*notes.txt" is corrupt: not a NIXL ring/);
+    expect(text).toMatch(/^ready, 0 agents; not read: 1 file\nwarning: ".*notes.txt" is corrupt: not a NIXL ring/);
     expect((await get('/metrics', { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBe('gzip');
     expect((await get('/metrics', { 'accept-encoding': 'gzip;q=0' })).headers.get('content-encoding')).toBeNull();
   });

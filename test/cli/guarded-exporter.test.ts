@@ -1,7 +1,7 @@
 import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { expect, it, vi } from 'vitest';
-import { GuardedExporter } from '../../src/cli/serve/guarded-exporter.js';
-import { Owner } from '../../src/cli/serve/owners.js';
+import { GuardedExporter } from '../../src/serve/outputs/guarded-exporter.js';
+import { Owner } from '../../src/serve/outputs/owners.js';
 
 it('knows since when exports fail, and the reason of the last failure, until one succeeds', () => {
   vi.useFakeTimers({ toFake: ['Date'], now: 1000 });
@@ -12,7 +12,7 @@ it('knows since when exports fail, and the reason of the last failure, until one
     forceFlush: () => Promise.resolve(),
     shutdown: () => Promise.resolve(),
   };
-  const guarded = new GuardedExporter(inner, new Owner('exporter mine'), 1000, 'http://collector:4318');
+  const guarded = new GuardedExporter(inner, new Owner('exporter mine'), 1000, { target: 'http://collector:4318' });
   const exportWith = (given: Error | undefined) => {
     error = given;
     guarded.export({} as ResourceMetrics, () => {});

@@ -4,12 +4,13 @@ import { get } from 'node:http';
 import { connect, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { unusedSettings } from '../../src/cli/exporter-settings.js';
+import { unusedSettings } from '../../src/serve/outputs/exporter-settings.js';
 import { listenAddressIn, listenTexts } from '../../src/settings/listen-address.js';
 import { listenAddresses } from '../../src/settings/serve-rows.js';
 import { MAY_BE_NOBODY, startAsNobody } from '../support/as-nobody.js';
 import { freePort } from '../support/free-port.js';
-import { run, scrape, start, temporaryDirectory } from './command.js';
+import { scrape, start, temporaryDirectory } from './command.js';
+import { runHere } from './in-process.js';
 import { resolved, settingsOf } from './serve-settings.js';
 
 function scrapeSocket(socketPath: string, where = '/metrics'): Promise<string> {
@@ -51,7 +52,7 @@ describe('an address', () => {
     'unix:a',
     'unix:/',
   ])('%j is refused', async (text) => {
-    const { code, stderr } = await run(['serve', '--dir', '/rings', `--listen=${text}`]);
+    const { code, stderr } = await runHere(['serve', '--dir', '/rings', `--listen=${text}`]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('Allowed: host:port, [IPv6]:port, :port for all')]);
   });
 
@@ -115,7 +116,7 @@ describe('addresses that overlap are refused, because a standby would wait for i
   it('in flags and in a file, with both addresses', async () => {
     const [one, other] = ['0.0.0.0:9464', '127.0.0.1:9464'];
     const flags = ['serve', '--dir', '/rings', '--standby', 'on', '--listen', one, '--listen', other];
-    const byFlags = await run(flags);
+    const byFlags = await runHere(flags);
     expect([byFlags.code, byFlags.stderr]).toEqual([
       2,
       expect.stringContaining(`argument '${other}' is invalid. Allowed: an address that does not overlap with ${one}.`),
@@ -126,7 +127,7 @@ describe('addresses that overlap are refused, because a standby would wait for i
       ['config', 'check', file],
       ['serve', '--config', file],
     ]) {
-      const { code, stderr } = await run(args);
+      const { code, stderr } = await runHere(args);
       expect([code, stderr]).toEqual([
         2,
         expect.stringContaining(
@@ -286,7 +287,7 @@ describe('beside host and port', () => {
   });
 
   it('in one layer they exclude each other, and a variable without effect is named', async () => {
-    const both = await run(['serve', '--dir', '/rings', '--listen', ':0', '--port', '0']);
+    const both = await runHere(['serve', '--dir', '/rings', '--listen', ':0', '--port', '0']);
     expect([both.code, both.stderr]).toEqual([
       2,
       expect.stringContaining('--port needs an HTTP server without --listen'),
@@ -297,7 +298,7 @@ describe('beside host and port', () => {
     expect(unusedSettings(variable.resolution, undefined)).toEqual([
       'OTEL_EXPORTER_PROMETHEUS_PORT (needs an HTTP server without --listen, which has host and port)',
     ]);
-    const mode = await run(['serve', '--dir', '/rings', '--listen', ':0', '--socket-mode', '600']);
+    const mode = await runHere(['serve', '--dir', '/rings', '--listen', ':0', '--socket-mode', '600']);
     expect(mode.stderr).toContain('--socket-mode needs an address unix:/path in --listen');
   });
 

@@ -2,7 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, start, temporaryDirectory } from './command.js';
+import { start, temporaryDirectory } from './command.js';
+import { runHere } from './in-process.js';
 
 interface Line {
   time: string;
@@ -26,7 +27,7 @@ function fileWith(text: string, name = 'nixl-otel.yaml'): string {
 const JSON_FILE = 'serve:\n  logFormat: json\n';
 
 async function expectJson(args: string[], env: NodeJS.ProcessEnv, first: RegExp, level = 'error'): Promise<Line[]> {
-  const { code, stdout, stderr } = await run(args, env);
+  const { code, stdout, stderr } = await runHere(args, env);
   const lines = linesOf(stderr);
   expect(lines[0]).toEqual({
     time: expect.stringMatching(/^\d{4}-.*Z$/) as string,
@@ -84,8 +85,10 @@ describe('--log-format json', () => {
 
   it('does not hold with --log-format text', async () => {
     for (const args of [['serve', '--log-format', 'text'], ['serve', '--log-format', 'xml'], ['serve']]) {
-      const { stderr } = await run(args, { OTEL_LOG_LEVEL: 'loud' });
-      expect(stderr).toMatch(/^nixl-otel: warning: OTEL_LOG_LEVEL is "loud".*\nerror: .*\n--help shows the usage\.\n$/);
+      const { stderr } = await runHere(args, { OTEL_LOG_LEVEL: 'loud' });
+      expect(stderr).toMatch(
+        /^nixl-otel: warning: OTEL_LOG_LEVEL is "loud".*\nnixl-otel: error: .*\nnixl-otel: --help shows the usage\.\n$/,
+      );
     }
   });
 });
@@ -114,8 +117,8 @@ describe('logFormat: json in the file', () => {
   });
 
   it('yields to the flag', async () => {
-    const { stderr } = await run(['serve', '--config', fileWith(JSON_FILE), '--log-format', 'text', '--port', 'x']);
-    expect(stderr).toMatch(/^error: option/);
+    const { stderr } = await runHere(['serve', '--config', fileWith(JSON_FILE), '--log-format', 'text', '--port', 'x']);
+    expect(stderr).toMatch(/^nixl-otel: error: option/);
   });
 
   it('holds for a running serve', async () => {

@@ -1,4 +1,5 @@
 /** A full disk below stdout or stderr: /dev/full accepts no bytes. */
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -61,4 +62,18 @@ it('serve continues if its notes cannot be written', async () => {
   const serve = startInto('2>/dev/full', ['serve', '--dir', directoryWithRing(), ...flags]);
   await serve.says(/agent_tx_bytes(.|\n)*agent_tx_bytes/);
   expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+});
+
+it('a command that fails loses no output if its reader is slow', async () => {
+  const directory = temporaryDirectory();
+  // More than pipes and sockets hold: doctor names all files that are no rings.
+  for (let i = 0; i < 4000; i++) writeFileSync(path.join(directory, `${i}-${'x'.repeat(200)}`), 'no ring');
+  const doctor = new RunningCommand(process.execPath, [MAIN, 'doctor', '--json', '--dir', directory]);
+  doctor.child.stdout!.pause();
+  await doctor.says(/error: \d+ problem/);
+  doctor.child.stdout!.resume();
+  const { code, stdout } = await doctor.ended;
+  expect(code).toBe(1);
+  expect(stdout.length).toBeGreaterThan(800_000);
+  for (const line of stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('finding');
 });

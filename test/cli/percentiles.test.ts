@@ -2,13 +2,13 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import type { AgentsAnswer } from '../../src/cli/api/answer.js';
-import { percentilesOf } from '../../src/cli/figures/percentiles.js';
-import { Scraper } from '../../src/cli/top/scraper.js';
-import type { Sampler } from '../../src/cli/top/sampler.js';
-import { Tracker, type View } from '../../src/cli/top/tracker.js';
-import { WatchedRings } from '../../src/cli/top/watched-rings.js';
-import { exponentialCount } from '../../src/exponential.js';
+import type { AgentsAnswer } from '../../src/view/answers/answer.js';
+import { percentilesOf } from '../../src/view/figures/percentiles.js';
+import { Scraper } from '../../src/top/scraper.js';
+import type { Sampler } from '../../src/top/sampler.js';
+import { Tracker, type FleetView } from '../../src/top/tracker.js';
+import { WatchedRings } from '../../src/top/watched-rings.js';
+import { exponentialCount } from '../../src/ground/exponential.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { exactQuantile } from '../support/durations.js';
 import { start, temporaryDirectory, until } from './command.js';
@@ -23,7 +23,7 @@ const EVENTS = {
 const TIMES = Array.from({ length: 1500 }, (_, i) => (i % 3 === 0 ? 1 + (i % 9) : Math.round(40 * 1.0045 ** i)));
 const POSTS = TIMES.map((_, i) => i % 4);
 
-function topOn(sampler: Sampler): () => Promise<View> {
+function topOn(sampler: Sampler): () => Promise<FleetView> {
   onTestFinished(() => sampler.close());
   const tracker = new Tracker();
   return async () => tracker.add(await sampler.sample());
@@ -65,15 +65,10 @@ it.each([1, 4] as const)(
     const { p50, p90, p99, max } = recent;
     for (const way of ways) {
       const [row] = (await way()).rows;
-      const { transferTime, postTime } = row!;
-      expect(transferTime).toEqual({
-        p50: { value: p50 },
-        p90: { value: p90 },
-        p99: { value: p99 },
-        max: { value: max },
-      });
+      const { transferTimeUs, postTimeUs } = row!;
+      expect(transferTimeUs).toEqual({ p50, p90, p99, max });
       // Small times are exact.
-      expect(postTime).toEqual({ p50: { value: 1 }, p90: { value: 3 }, p99: { value: 3 }, max: { value: 3 } });
+      expect(postTimeUs).toEqual({ p50: 1, p90: 3, p99: 3, max: 3 });
     }
     expect(all).toEqual({ p50, p90, p99, max });
     const shares = [0.5, 0.9, 0.99, 1].map((quantile) => exactQuantile(TIMES, quantile));

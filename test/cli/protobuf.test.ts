@@ -4,15 +4,13 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/rings.js';
 import { BUILDER_NAMES } from '../../src/settings/metric-builder.js';
-import { TransferEvent } from '../../src/tally.js';
-import { familiesIn, type Family, nativeCounts, textOf } from '../support/prometheus-families.js';
+import { TransferEvent } from '../../src/ground/tally.js';
+import { CHANGING, familiesIn, type Family, nativeCounts, textOf } from '../support/prometheus-families.js';
 import { scrape, start, startTransferSource, temporaryDirectory, until, valueOf } from './command.js';
 
 const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited';
 /** All builders that can be combined: `categories` counts the events of `events`. */
 const TOGETHER = BUILDER_NAMES.filter((name) => name !== 'categories');
-/** Series whose values change between two scrapes although no event arrives. */
-const CHANGING = /^(nixl_(collector|agent_idle|time|ring_full_time|exporter)|process_)/;
 
 async function families(url: string): Promise<Family[]> {
   const answer = await fetch(url, { headers: { accept: PROTOBUF } });

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import type { Totals } from '../support/live.js';
 import { run, start, startTransferSource, temporaryDirectory } from './command.js';
+import { runHere } from './in-process.js';
 
 const AT = 1_700_000_000_123_456n; // 2023-11-14 22:13:20.123456 UTC
 
@@ -50,7 +51,7 @@ describe('nixl-otel read', () => {
     ],
     ['csv', 'agent,timestamp,arrived,category,event,value'],
   ])('speaks %s', async (format, first) => {
-    const { stdout } = await run(['read', '--utc', '--format', format, namedRing()]);
+    const { stdout } = await runHere(['read', '--utc', '--format', format, namedRing()]);
     expect(stdout.split('\n')[0]).toBe(first);
     expect(stdout.trim().split('\n')).toHaveLength(format === 'csv' ? 4 : 3);
   });
@@ -69,7 +70,7 @@ describe('nixl-otel read', () => {
       ['agent_tx_bytes', 'NIXL_ERR_BACKEND'],
     ],
   ])('filters with %j', async (flags, events) => {
-    const { stdout } = await run(['read', '--format', 'json', ...flags, namedRing()]);
+    const { stdout } = await runHere(['read', '--format', 'json', ...flags, namedRing()]);
     const found = stdout
       .split('\n')
       .filter(Boolean)
@@ -80,12 +81,12 @@ describe('nixl-otel read', () => {
   it('observes whole batches for any limit of events, but drains no more than the limit', async () => {
     const file = namedRing();
     const flags = ['--errors', '--max-events', '1', '--format', 'json'];
-    expect(await run(['read', ...flags, file])).toMatchObject({
+    expect(await runHere(['read', ...flags, file])).toMatchObject({
       stdout: expect.stringMatching(/^\{.*NIXL_ERR_BACKEND.*\}\n$/) as string,
       stderr: expect.stringContaining('1 of 3 events printed') as string,
     });
-    expect((await run(['read', '--consume', ...flags, file])).stderr).toContain('1 of 2 events printed');
-    expect((await run(['read', '--format', 'json', file])).stdout).toMatch(/^\{.*agent_xfer_time.*\}\n$/);
+    expect((await runHere(['read', '--consume', ...flags, file])).stderr).toContain('1 of 2 events printed');
+    expect((await runHere(['read', '--format', 'json', file])).stdout).toMatch(/^\{.*agent_xfer_time.*\}\n$/);
   });
 
   it('drains nothing without --consume', async () => {
@@ -97,7 +98,7 @@ describe('nixl-otel read', () => {
       [['--consume'], 1],
       [[], 0],
     ] as const) {
-      const { stdout } = await run(['read', '--format', 'json', ...flags, file]);
+      const { stdout } = await runHere(['read', '--format', 'json', ...flags, file]);
       expect(stdout.split('\n').filter(Boolean)).toHaveLength(count);
     }
   });
@@ -108,11 +109,11 @@ describe('nixl-otel read', () => {
     writer.push({ category: 3, name: '=cmd,"\u001b[2J\n\u0007', value: 1n });
     writer.close();
     for (const format of ['text', 'line', 'csv']) {
-      const { stdout } = await run(['read', '--format', format, file]);
+      const { stdout } = await runHere(['read', '--format', format, file]);
       for (const char of ['\u001b', '\u0007']) expect(stdout).not.toContain(char);
       expect(stdout).toContain('\\x1b[2J\\x0a\\x07');
     }
-    const { stdout } = await run(['read', '--format', 'json', file]);
+    const { stdout } = await runHere(['read', '--format', 'json', file]);
     expect(JSON.parse(stdout)).toMatchObject({ event: '=cmd,"\u001b[2J\n\u0007' });
   });
 
@@ -172,14 +173,14 @@ describe('nixl-otel read', () => {
     const directory = temporaryDirectory();
     const text = path.join(directory, 'text');
     writeFileSync(text, 'this is a text, and a text is no ring at all, however long');
-    expect((await run(['read', path.join(directory, 'nothing')])).code).toBe(3);
-    expect((await run(['read', text])).code).toBe(4);
+    expect((await runHere(['read', path.join(directory, 'nothing')])).code).toBe(3);
+    expect((await runHere(['read', text])).code).toBe(4);
     const held = namedRing(directory);
     const serve = start(['serve', '--dir', directory, '--port', '0']);
     await serve.says(/serves/);
-    await expect.poll(async () => (await run(['read', '--consume', held])).code).toBe(5);
+    await expect.poll(async () => (await runHere(['read', '--consume', held])).code).toBe(5);
     for (const time of ['soon', `${'9'.repeat(309)}us`, `${'9'.repeat(308)}s`]) {
-      const { code, stderr } = await run(['read', '--slow', time, held]);
+      const { code, stderr } = await runHere(['read', '--slow', time, held]);
       expect(stderr).toContain('Allowed: a number and us, ms or s');
       expect(code).toBe(2);
     }

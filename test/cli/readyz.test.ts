@@ -1,10 +1,9 @@
 /** /readyz of a real serve: 503 while it starts, while its collector thread is blocked, and while it stops. */
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect, it } from 'vitest';
-import { readiness } from '../../src/cli/http/health.js';
+import { readiness } from '../../src/serve/http/health.js';
 import { InMemorySource } from '../instrumentation/in-memory-source.js';
 import { CollectorStop } from '../support/held-up.js';
+import { slowExporterFlags } from '../support/slow-exporter.js';
 import { scrape, start, temporaryDirectory, until, valueOf } from './command.js';
 
 async function readyz(base: string): Promise<{ status: number; text: string }> {
@@ -12,33 +11,22 @@ async function readyz(base: string): Promise<{ status: number; text: string }> {
   return { status: answer.status, text: (await answer.text()).trimEnd() };
 }
 
-/** Exporter that waits for SIGUSR2 when it is loaded and when it is shut down. It prints where the process listens. */
-const SLOW_EXPORTER = `
-  const signal = () => new Promise((resolve) => process.once('SIGUSR2', resolve));
-  const { port } = process._getActiveHandles().find((handle) => handle.listening).address();
-  const loaded = signal();
-  console.error('loading, at http://127.0.0.1:' + port + '/');
-  await loaded;
-  export default {
-    export(metrics, done) { done({ code: 0 }) },
-    async forceFlush() {},
-    shutdown() {
-      const ended = signal();
-      console.error('shutting down');
-      return ended;
-    },
-  };`;
-
 it('is 503 while serve starts, 200 while it serves, and 503 again while it stops', async () => {
-  const file = path.join(temporaryDirectory(), 'slow.mjs');
-  writeFileSync(file, SLOW_EXPORTER);
-  const flags = ['--exporter', `prometheus,${file}`, '--port', '0', '--shutdown-timeout', '60000'];
-  const serve = start(['serve', '--dir', temporaryDirectory(), ...flags]);
+  const serve = start(['serve', '--dir', temporaryDirectory(), ...slowExporterFlags(temporaryDirectory())]);
   const [, base] = await serve.says(/loading, at (http:\S+)/);
   expect(await readyz(base!)).toEqual({ status: 503, text: 'starting' });
-  expect((await fetch(new URL('/metrics', base))).status).toBe(503);
+  for (const where of ['/metrics', '/api/v1/agents', '/api/v1/history?agents=all']) {
+    const { status, headers } = await fetch(new URL(where, base));
+    expect([where, status, headers.get('retry-after')]).toEqual([where, 503, '1']);
+  }
+  for (const where of ['/', '/page/page/browser/main.js']) {
+    const { status, headers } = await fetch(new URL(where, base), { headers: { accept: 'text/html,*/*;q=0.8' } });
+    const type = where === '/' ? 'text/html' : 'text/javascript';
+    expect([where, status, headers.get('content-type')]).toEqual([where, 200, `${type}; charset=utf-8`]);
+  }
   serve.child.kill('SIGUSR2');
   await expect.poll(() => readyz(base!)).toEqual({ status: 200, text: 'ready, 0 agents' });
+  expect((await fetch(new URL('/api/v1/agents', base))).status).toBe(200);
   serve.child.kill('SIGTERM');
   await serve.says(/shutting down/);
   expect(await readyz(base!)).toEqual({ status: 503, text: 'stopping' });
@@ -57,9 +45,9 @@ it('is 503 while the collector thread is blocked, and 200 when it continues', as
     });
   await becomes(200);
   collector.hold('s');
-  expect(await becomes(503)).toMatch(/^the collector thread has had no turn for \d{4,} ms/);
+  expect(await becomes(503)).toMatch(/^the collector thread has had no turn for [\d.]+ s/);
   collector.release();
-  expect(await becomes(200)).toBe('ready, 0 agents');
+  expect(await becomes(200)).toMatch(/^ready, 0 agents/);
   const page = await scrape(url);
   expect(valueOf(page, 'nixl_collector_late_ticks_total')).toBeGreaterThanOrEqual(1);
   expect(valueOf(page, 'nixl_collector_lag_max')).toBeGreaterThan(1);
@@ -77,14 +65,27 @@ it.each([
   expect(readiness(source.snapshot()).ready).toBe(ready);
 });
 
+it('counts what it reads all the same as read', () => {
+  const problems = (['deleted', 'no_space', 'denied'] as const).map((state) => ({ path: '/r', state, reason: 'why' }));
+  const { text } = readiness({ ...new InMemorySource().snapshot(), problems, problemCount: 3 });
+  expect(text.split('\n').slice(0, 2)).toEqual(['ready, 0 agents; not read: 1 file', 'warning: "/r" is deleted: why']);
+});
+
 it('lists some of the rings that cannot be read, and the number of further ones', () => {
   const problems = Array.from({ length: 25 }, (_, i) => ({ path: `/r/${i}`, state: 'busy' as const, reason: 'held' }));
   const { ready, text } = readiness({ ...new InMemorySource().snapshot(), problems, problemCount: 1025 });
   expect(ready).toBe(true);
   const lines = text.split('\n');
-  expect(lines).toHaveLength(22);
-  expect(lines[1]).toBe('waits: "/r/0" is busy: held');
-  expect(lines.at(-1)).toBe('and 1005 more');
+  expect(lines).toEqual([
+    'ready, 0 agents; not read: 1,025 files',
+    'waits: 25 files, the first "/r/0", are busy: held',
+    'and 1000 more',
+  ]);
+  const apart = problems.map((problem, i) => ({ ...problem, reason: `reason ${i}` }));
+  const each = readiness({ ...new InMemorySource().snapshot(), problems: apart, problemCount: 1025 }).text.split('\n');
+  expect(each).toHaveLength(22);
+  expect(each[1]).toBe('waits: "/r/0" is busy: reason 0');
+  expect(each.at(-1)).toBe('and 1005 more');
 });
 
 it('is ready without a usable state file, and says why there is none', () => {

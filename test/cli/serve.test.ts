@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { hostname } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
+import { familiesIn, textOf } from '../support/prometheus-families.js';
 import {
   MAIN,
   run,
@@ -112,7 +112,10 @@ describe('nixl-otel serve', () => {
     expect(page.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     const info = /^target_info\{(.*)\} 1$/m.exec(await page.text())![1]!;
     expect(info.split(',')).toEqual(
-      expect.arrayContaining(['service_name="nixl-otel"', `service_instance_id="${hostname()}"`]),
+      expect.arrayContaining([
+        'service_name="nixl-otel"',
+        expect.stringMatching(/^service_instance_id="[0-9a-f-]{36}"$/) as string,
+      ]),
     );
     const head = await fetch(url, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
@@ -128,6 +131,25 @@ describe('nixl-otel serve', () => {
   it('uses OTEL_SERVICE_NAME in the resource', async () => {
     const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'], { OTEL_SERVICE_NAME: 'prefill' });
     expect(await scrape(await urlOf(serve))).toContain('target_info{service_name="prefill"');
+  });
+
+  it('joins the values of resource attributes that Prometheus spells alike, as text and as protobuf', async () => {
+    const given = 'k8s.pod.name=b,service_version=own,k8s_pod_name=a,k8s/pod/name=c%22,9lives=yes';
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'], { OTEL_RESOURCE_ATTRIBUTES: given });
+    const url = await urlOf(serve);
+    const protobuf = 'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited';
+    const bytes = await (await fetch(url, { headers: { accept: protobuf } })).arrayBuffer();
+    const family = familiesIn(new Uint8Array(bytes)).find(({ name }) => name === 'target_info')!;
+    for (const line of [/^target_info\{.*$/m.exec(await scrape(url))![0], textOf(family).at(-1)!]) {
+      const labels = [...line.matchAll(/([a-z_0-9]+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [name, value]);
+      expect(new Set(labels.map(([name]) => name)).size).toBe(labels.length);
+      expect(Object.fromEntries(labels)).toMatchObject({
+        k8s_pod_name: 'b;c\\";a', // in the order of their own names
+        service_version: expect.stringMatching(/^\d.*;own$/) as string,
+        service_name: 'nixl-otel',
+        key_9lives: 'yes',
+      });
+    }
   });
 
   it('names the taken port and its flag, and drains no ring', async () => {

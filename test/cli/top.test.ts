@@ -8,7 +8,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import type { Totals } from '../support/live.js';
 import {
-  run,
   type RunningCommand,
   scrape,
   start,
@@ -17,6 +16,7 @@ import {
   until,
   valueOf,
 } from './command.js';
+import { runHere } from './in-process.js';
 
 interface JsonLine {
   notes: string[];
@@ -78,7 +78,7 @@ describe('nixl-otel top', () => {
     const source = await startTransferSource(['--dir', dir, ...flags, '--wire-version', String(wireVersion)]).ended;
     const rings = ['agent-0', 'agent-1', 'agent-2'].map((agent) => path.join(dir, agent));
     const before = rings.map((ring) => readFileSync(ring));
-    const { code, stdout, stderr } = await run(['top', '--dir', dir, '--once', '--json', '--all', ...FAST]);
+    const { code, stdout, stderr } = await runHere(['top', '--dir', dir, '--once', '--json', '--all', ...FAST]);
     expect(summed(lastLine({ stdout })!)).toEqual(written(source.stdout));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     rings.forEach((ring, i) => expect(readFileSync(ring).equals(before[i]!)).toBe(true));
@@ -207,19 +207,19 @@ describe('nixl-otel top', () => {
     await once(exporter, 'listening');
     const url = `http://127.0.0.1:${(exporter.address() as AddressInfo).port}`;
     const [json, text] = [
-      await run(['top', '--url', url, '--once', '--json']),
-      await run(['top', '--url', url, '--once']),
+      await runHere(['top', '--url', url, '--once', '--json']),
+      await runHere(['top', '--url', url, '--once']),
     ];
     expect(lastLine(json)!.agents).toMatchObject([
       { transferTimeUs: { p50: null, p50Below: 10, p90: 20, p99: null, p99Above: 25, max: null } },
     ]);
-    expect(text.stdout).toMatch(/ <10us +20us +>25us +- /);
+    expect(text.stdout).toMatch(/ <10µs +20µs +>25µs +- /);
   });
 
   it('prints a line per agent if there is no terminal, and a heading once', async () => {
     const dir = temporaryDirectory();
     await startTransferSource(['--dir', dir, '--agents', '2', '--seconds', '0', '--ready']).says(/ready/);
-    const { code, stdout, stderr } = await run(['top', '--dir', dir, '--count', '3', '--sort', 'agent', ...FAST]);
+    const { code, stdout, stderr } = await runHere(['top', '--dir', dir, '--count', '3', '--sort', 'agent', ...FAST]);
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toMatch(/^TIME +AGENT +TX\/s +RX\/s +REQ\/s +P50 +P90 +P99 +MAX +POST +ERR\/s +LOST +FILL +IDLE$/);
     expect(lines.slice(1).map((line) => line.split(/ +/)[2])).toEqual(Array(3).fill(['agent-0', 'agent-1']).flat());
@@ -246,7 +246,7 @@ describe('nixl-otel top', () => {
 });
 
 describe('nixl-otel top ends', () => {
-  const once = (...args: string[]) => run(['top', '--once', ...FAST, ...args]);
+  const once = (...args: string[]) => runHere(['top', '--once', ...FAST, ...args]);
 
   it('with 3 when there are no rings', async () => {
     const dir = temporaryDirectory();
@@ -266,7 +266,7 @@ describe('nixl-otel top ends', () => {
     for (const name of ['decode-0', 'decode-1']) new RingWriter(path.join(dir, name), { wireVersion: 4 }).close();
     const old = 'nixl-otel: warning: 2 old files without a writer: --all shows them\n';
     const none = 'nixl-otel: warning: no agent matches prefill\n';
-    const top = (...args: string[]) => run(['top', '--dir', dir, '--count', '2', ...FAST, ...args]);
+    const top = (...args: string[]) => runHere(['top', '--dir', dir, '--count', '2', ...FAST, ...args]);
     expect(await top()).toMatchObject({ code: 0, stdout: '', stderr: old });
     expect(await top('--filter', 'decode')).toMatchObject({ code: 0, stdout: '', stderr: old });
     expect(await top('--filter', 'prefill')).toMatchObject({ code: 0, stdout: '', stderr: none });
@@ -320,7 +320,7 @@ describe('nixl-otel top ends', () => {
     [['--dir', '/x', '--interval', '99'], 'from 100 to 3600000'],
     [['--dir', '/x', '--sort', 'speed'], 'Allowed choices are'],
   ])('with 2 after %j', async (args, allowed) => {
-    const { code, stdout, stderr } = await run(['top', ...args]);
+    const { code, stdout, stderr } = await runHere(['top', ...args]);
     expect(stderr).toContain(allowed);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
@@ -333,8 +333,8 @@ it('list and top find the same rings, folders below included', async () => {
   const names = ({ stdout }: { stdout: string }): string[] =>
     [...stdout.matchAll(/"agent":"([^"]+)"/g)].map(([, name]) => name!);
   const [list, top] = await Promise.all([
-    run(['list', '--dir', dir, '--json']),
-    run(['top', '--dir', dir, '--once', '--json', '--all', '--sort', 'agent', ...FAST]),
+    runHere(['list', '--dir', dir, '--json']),
+    runHere(['top', '--dir', dir, '--once', '--json', '--all', '--sort', 'agent', ...FAST]),
   ]);
   expect(names(top)).toEqual(names(list));
   expect(names(top)).toEqual(['a/b', 'c']);

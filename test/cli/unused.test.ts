@@ -2,10 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { unusedSettings } from '../../src/cli/exporter-settings.js';
-import { unusedVariables } from '../../src/cli/serve/variables.js';
+import { unusedSettings } from '../../src/serve/outputs/exporter-settings.js';
+import { unusedVariables } from '../../src/settings/serve-variables.js';
 import { serveSettings } from '../../src/settings/serve-rows.js';
-import { run, start, temporaryDirectory } from './command.js';
+import { start, temporaryDirectory } from './command.js';
+import { runHere } from './in-process.js';
 import { resolved } from './serve-settings.js';
 
 function fileWith(text: string): string {
@@ -33,7 +34,7 @@ describe('a flag without effect is refused:', () => {
     [['--exporter', 'prometheus,none'], 'Allowed: none alone, or exporters without none'],
     [['--exporter', 'none', '--exporter', 'otlp'], 'Allowed: none alone, or exporters without none'],
   ])('%j', async (flags, message) => {
-    const { code, stdout, stderr } = await run(['serve', '--dir', temporaryDirectory(), ...flags]);
+    const { code, stdout, stderr } = await runHere(['serve', '--dir', temporaryDirectory(), ...flags]);
     expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
@@ -42,14 +43,14 @@ describe('a flag without effect is refused:', () => {
     [['--once', '--count', '3', '--dir', '/none'], '--once and --count exclude each other'],
     [['--all', '--url', 'http://127.0.0.1:1'], '--all and --url exclude each other'],
   ])('top %j', async (flags, message) => {
-    const { code, stdout, stderr } = await run(['top', ...flags]);
+    const { code, stdout, stderr } = await runHere(['top', ...flags]);
     expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
   it('a missing folder of exporters', async () => {
     const flags = ['--exporter', 'yaml', '--exporter-dir', '/no/such'];
-    const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), ...flags]);
+    const { code, stderr } = await runHere(['serve', '--dir', temporaryDirectory(), ...flags]);
     expect(stderr).toContain('the folder of exporters does not exist: /no/such');
     expect(code).toBe(1);
   });
@@ -71,7 +72,7 @@ describe('a key of the file without effect', () => {
       ['serve', '--config', file],
       ['config', 'check', file],
     ]) {
-      const { code, stderr } = await run(args);
+      const { code, stderr } = await runHere(args);
       expect(stderr).toContain(
         `${file}:4:3: serve.consoleFile needs the exporter console; the exporters are prometheus`,
       );
@@ -92,9 +93,9 @@ describe('a key of the file without effect', () => {
   });
 
   it('may be a default, as config print writes it', async () => {
-    const { stdout } = await run(['config', 'print', fileWith('directories: /none\nbuilders: [nixl]')]);
+    const { stdout } = await runHere(['config', 'print', fileWith('directories: /none\nbuilders: [nixl]')]);
     expect(stdout).toContain('otlpProtocol');
-    expect(await run(['config', 'check', fileWith(stdout)])).toMatchObject({ code: 0 });
+    expect(await runHere(['config', 'check', fileWith(stdout)])).toMatchObject({ code: 0 });
   });
 });
 
@@ -214,7 +215,7 @@ describe('variables', () => {
 
   it('are named in one line at start', async () => {
     const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'], {
-      OTEL_CONFIG_FILE: '/x',
+      OTEL_CONFIG_FIL: '/x',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c',
       NIXL_TELEMETRY_TYPO: '1',
       OTEL_SDK_DISABLED: '1',
@@ -223,7 +224,15 @@ describe('variables', () => {
     const { stderr } = await serve.stop('SIGTERM');
     expect(stderr.split('\n').slice(0, 2)).toEqual([
       "nixl-otel: warning: OTEL_SDK_DISABLED is '1', which does not disable serve: by OpenTelemetry's specification only true does",
-      'nixl-otel: warning: set, but not used by serve: NIXL_TELEMETRY_TYPO, OTEL_CONFIG_FILE, OTEL_EXPORTER_OTLP_ENDPOINT (needs the exporter otlp)',
+      'nixl-otel: warning: set, but not used by serve: NIXL_TELEMETRY_TYPO, OTEL_CONFIG_FIL, OTEL_EXPORTER_OTLP_ENDPOINT (needs the exporter otlp)',
     ]);
   });
+});
+
+it('OTEL_CONFIG_FILE ends serve, which does not read it, except where nothing is exported', async () => {
+  const args = ['serve', '--dir', temporaryDirectory(), '--port', '0'];
+  const { code, stderr } = await runHere(args, { OTEL_CONFIG_FILE: '/x.yaml' });
+  expect(stderr).toMatch(/^nixl-otel: error: OTEL_CONFIG_FILE is "\/x\.yaml": serve does not read/);
+  expect(code).toBe(2);
+  expect((await runHere(args, { OTEL_CONFIG_FILE: '/x.yaml', OTEL_SDK_DISABLED: 'true' })).code).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isReadableOnNetwork } from '../../src/cli/client-options.js';
+import { isReadableOnNetwork } from '../../src/view/client/client-options.js';
 import { addressesIn } from '../../src/cli/url-option.js';
 
 describe('an address', () => {

@@ -39,8 +39,11 @@ test('Prometheus and the collector are those that the tests build', () => {
   const prometheus = versionOf('github.com/prometheus/prometheus', modules('prometheus'))!.replace(/^0\.3/, '3.');
   const collector = versionOf('go.opentelemetry.io/collector/otelcol', modules('collector'))!;
   const rows = found.get('Prometheus and OpenTelemetry Collector')!;
+  const wheel = readFileSync(path.join(ROOT, 'test/real/parsers/prometheus_client.txt'), 'utf8');
   expect(rows.map(({ Program }) => Program)).toEqual([
     `Prometheus ${prometheus}`,
+    `prometheus/common ${versionOf('github.com/prometheus/common', modules('parsers'))} (Go)`,
+    `prometheus_client ${/==([\d.]+)/.exec(wheel)![1]} (text)`,
     `OpenTelemetry Collector ${collector}`,
   ]);
 });

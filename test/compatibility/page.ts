@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../support/package.js';
 
-/** Commands in the column Proof. */
+/** Commands in the column Proof, which leaves out `npm run`. */
 export const PROOFS = ['npm test', 'npm run test:package', 'npm run test:matrix', 'npm run test:real'] as const;
 export type Proof = (typeof PROOFS)[number];
 
@@ -25,7 +25,9 @@ export function tables(): ReadonlyMap<string, readonly Row[]> {
 function rowsIn(section: string): Row[] {
   const lines = section.split('\n').filter((line) => line.startsWith('|'));
   const [head = [], , ...rows] = lines.map((line) => line.split('|').slice(1, -1));
-  return rows.map((cells) => Object.fromEntries(head.map((name, i) => [name.trim(), cells[i]!.trim()])));
+  return rows.map((cells) =>
+    Object.fromEntries(head.map((name, i) => [name.trim(), cells[i]!.trim().replace('`test:', '`npm run test:')])),
+  );
 }
 
 /** Returns the rows of a section that this command proves, one for each version of Node.js that they list. */

@@ -7,7 +7,7 @@ import { ROOT, type RunningCommand, start, temporaryDirectory, until } from '../
 import {
   allManifests,
   containersOf,
-  type DaemonSetSpec,
+  type PodsSpec,
   type Manifest,
   onAnyPort,
   onlyOf,
@@ -49,7 +49,7 @@ test('each nixl-otel that they start answers its probes', async () => {
 });
 
 test('an update of the DaemonSet starts the new pod of a node before it ends the old one', async () => {
-  const { updateStrategy, template } = onlyOf<DaemonSetSpec>(allManifests(), 'DaemonSet').spec;
+  const { updateStrategy, template } = onlyOf<PodsSpec>(allManifests(), 'DaemonSet').spec;
   expect(updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
   // The scheduler would place no second pod on the node.
   expect(template.spec.hostNetwork).toBeUndefined();

@@ -36,8 +36,9 @@ export interface Manifest {
   spec: unknown;
 }
 
-export interface DaemonSetSpec {
-  updateStrategy: unknown;
+/** A DaemonSet, or a Deployment, which has no `updateStrategy`. */
+export interface PodsSpec {
+  updateStrategy?: unknown;
   template: { metadata: { labels: Record<string, string> }; spec: PodSpec & { hostNetwork?: boolean } };
 }
 
@@ -65,12 +66,11 @@ export function allManifests(): Manifest[] {
   return names.flatMap((name) => manifestsIn(readFileSync(at(`kubernetes/${name}.yaml`), 'utf8')));
 }
 
-/** Specifications of the sidecar's pod and of the DaemonSet's pods. */
+/** Specifications of the pods of the Deployment, which has the sidecar, and of the DaemonSet. */
 export function podSpecs(manifests: readonly Manifest[]): PodSpec[] {
-  return manifests.flatMap(({ kind, spec }) => {
-    if (kind === 'Pod') return [spec as PodSpec];
-    return kind === 'DaemonSet' ? [(spec as DaemonSetSpec).template.spec] : [];
-  });
+  return manifests.flatMap(({ kind, spec }) =>
+    /^(Deployment|DaemonSet)$/.test(kind) ? [(spec as PodsSpec).template.spec] : [],
+  );
 }
 
 export function containersOf({ initContainers = [], containers }: PodSpec): Container[] {

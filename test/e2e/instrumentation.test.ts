@@ -36,11 +36,12 @@ const PRELUDE = `
   const drained = async () => {
     while (writer.pending > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   };
+  const openRings = () => readdirSync('/proc/self/fd').filter((fd) => { try { return readlinkSync('/proc/self/fd/' + fd).startsWith(arg); } catch { return false; } }).length;
   const left = () => ({
     threads: readdirSync('/proc/self/task').filter((task) => {
       try { return readFileSync('/proc/self/task/' + task + '/comm', 'utf8').startsWith('nixl-otel'); } catch { return false; }
     }).length,
-    rings: readdirSync('/proc/self/fd').filter((fd) => { try { return readlinkSync('/proc/self/fd/' + fd).startsWith(arg); } catch { return false; } }).length,
+    rings: openRings() - 1, // without that of the writer
     timers: process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length,
   });
   // close() waits for the collector thread, which a busy machine delays for longer than that.

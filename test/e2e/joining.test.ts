@@ -65,6 +65,7 @@ test('deltas over disable(), enable(), setConfig() and other providers add up to
     await until(async () => { await add(); return reported >= written; });
     await add();
     instrumentation.disable();
+    writer.close();
     console.log(JSON.stringify({ written, reported, lines }));
   `,
     temporaryDirectory(),
@@ -110,11 +111,12 @@ test('a provider that is shut down flushes the last events, then its rings are f
 
 test("a service's own producer and /register: each series once, one warning, and the rings that the other omits", async () => {
   const [both, other] = [temporaryDirectory(), temporaryDirectory()];
-  for (const directory of [both, other]) {
+  // Open, so that their lock shows their life where processes cannot be seen.
+  const writers = [both, other].map((directory) => {
     const writer = new RingWriter(path.join(directory, path.basename(directory)), { wireVersion: 4 });
     for (let i = 0; i < 5; i++) writer.push({ type: 0, value: 1n });
-    writer.close();
-  }
+    return writer;
+  });
   const result = await resultOf<{ sums: number[]; twice: string[]; ticks: number; lines: string[]; after: number }>(
     `${PRELUDE}
     const producer = new NixlMetricProducer({ directories: arg[0] });
@@ -135,6 +137,7 @@ test("a service's own producer and /register: each series once, one warning, and
   `,
     [both, other],
   );
+  for (const writer of writers) writer.close();
   expect(result).toMatchObject({ sums: [10], twice: [], ticks: 1, after: 10 });
   expect(result.lines).toHaveLength(1);
   expect(result.lines[0]).toContain(`NixlMetricProducer on ${both}, and NixlInstrumentation on ${both}, ${other}`);

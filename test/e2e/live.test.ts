@@ -37,7 +37,7 @@ describe('a live run', () => {
           '--processes',
           '2',
           '--seconds',
-          '1.5',
+          '0.6',
           '--rate',
           '2000',
           '--errors',
@@ -63,7 +63,7 @@ describe('a live run', () => {
       '--flush-interval',
       '10',
     ];
-    const totals = await runTransferSource(['--dir', dir, '--seconds', '2', '--agents', '2', ...flood]);
+    const totals = await runTransferSource(['--dir', dir, '--seconds', '0.5', '--agents', '2', ...flood]);
     await allDrained(dir);
     const snapshot = source.snapshot();
     expect(totals.totals.written).toBeGreaterThan(100_000);
@@ -71,13 +71,13 @@ describe('a live run', () => {
     expect(snapshot.agents.every((agent) => !agent.suspect)).toBe(true);
   });
 
-  it('loses no event while the event loop is blocked for 5 s and new agents appear', () => {
+  it('loses no event while the event loop is blocked for seconds and new agents appear', () => {
     const dir = temporaryDirectory();
     const source = openTestSource([dir]);
     // spawnSync blocks this thread's event loop for as long as the agents live.
     // Each agent writes some 20,000 events, more than its ring holds.
     const flags = '--seconds 1 --rate 5000 --sizes 4k:1 --buffer-size 16384';
-    const script = [0, 1, 2, 3, 4].map((i) => `"$0" --dir "$1" ${flags} --name wave-${i}`);
+    const script = [0, 1].map((i) => `"$0" --dir "$1" ${flags} --name wave-${i}`);
     const run = spawnSync('sh', ['-c', script.join(' && '), transferSourcePath, dir], { encoding: 'utf8' });
     expect(run.stderr).toBe('');
     const totals = run.stdout
@@ -89,10 +89,10 @@ describe('a live run', () => {
     expect(totals.reduce((n, one) => n + one.refused, 0)).toBe(0);
   });
 
-  it('counts no event twice over 200 restarts under one name with changing buffers', async () => {
+  it('counts no event twice over 60 restarts under one name with changing buffers', async () => {
     const dir = temporaryDirectory();
     const source = openTestSource([dir]);
-    const restarts = ['--restart-every', '40', '--restarts', '200', '--restart-sizes', '4096,1024,16384,1024'];
+    const restarts = ['--restart-every', '40', '--restarts', '60', '--restart-sizes', '4096,1024,16384,1024'];
     const totals = await runTransferSource(
       ['--dir', dir, '--rate', '0', '--copy-free', '--flush-interval', '10'].concat(restarts),
     );
@@ -102,14 +102,14 @@ describe('a live run', () => {
     expect(counted).toBeLessThanOrEqual(totals.totals.written);
     expect(counted).toBeGreaterThanOrEqual(totals.totals.written - totals.totals.wiped);
     // An incarnation may end before the ring is found, or between two drains. A busy machine has more such incarnations.
-    expect(snapshot.agents[0]?.restarts).toBeGreaterThanOrEqual(20);
-    expect(snapshot.agents[0]?.restarts).toBeLessThanOrEqual(200);
+    expect(snapshot.agents[0]?.restarts).toBeGreaterThanOrEqual(6);
+    expect(snapshot.agents[0]?.restarts).toBeLessThanOrEqual(60);
   });
 
   it('holds 64 agents at once, some in a subfolder', async () => {
     const dir = temporaryDirectory();
     const source = openTestSource([dir]);
-    const common = ['--dir', dir, '--seconds', '2', '--rate', '200', '--sizes', '4k:1'];
+    const common = ['--dir', dir, '--seconds', '0.6', '--rate', '200', '--sizes', '4k:1'];
     const [flat, nested] = await Promise.all([
       runTransferSource([...common, '--agents', '63']),
       runTransferSource([...common, '--name', 'group/inner', '--exact-name']),
@@ -127,7 +127,7 @@ describe('a live run', () => {
     const source = openTestSource([dir], { deadTtlMs: 100, idleTtlMs: 3000 });
     const before = readdirSync('/proc/self/fd').length;
     for (let i = 0; i < 3; i++) {
-      await runTransferSource(['--dir', dir, '--agents', '20', '--seconds', '0.8', '--name', `fresh-${i}`]);
+      await runTransferSource(['--dir', dir, '--agents', '20', '--seconds', '0.4', '--name', `fresh-${i}`]);
     }
     await expect.poll(() => source.snapshot().agents.length).toBe(0);
     await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 2);
@@ -138,7 +138,7 @@ describe('several readers in one process', () => {
   it('agree, because snapshots consume nothing', async () => {
     const dir = temporaryDirectory();
     const [one, other] = [openTestSource([dir]), openTestSource([dir])];
-    const totals = await runTransferSource(['--dir', dir, '--seconds', '1']);
+    const totals = await runTransferSource(['--dir', dir, '--seconds', '0.5']);
     await allDrained(dir);
     expect(drained(one.snapshot())).toBe(totals.totals.written);
     expect(drained(other.snapshot())).toBe(totals.totals.written);

@@ -16,9 +16,13 @@ const DIST = `${realpathSync(path.join(ROOT, 'dist'))}/`;
 const SDK = /^@opentelemetry\/(sdk-|exporter-|otlp-|resources$|core$|instrumentation$)/;
 
 /** Starts a program, and returns its packages and files of dist once it has ended. `until`: output at which it is stopped. */
-async function loadedBy(args: readonly string[], until?: RegExp): Promise<{ packages: string[]; files: string[] }> {
+async function loadedBy(
+  args: readonly string[],
+  until?: RegExp,
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ packages: string[]; files: string[] }> {
   const log = path.join(temporaryDirectory(), 'modules');
-  const command = new RunningCommand(process.execPath, ['--import', HOOKS, ...args], { LOADED_MODULES: log });
+  const command = new RunningCommand(process.execPath, ['--import', HOOKS, ...args], { LOADED_MODULES: log, ...env });
   if (until !== undefined) {
     await command.says(until);
     void command.stop();
@@ -34,7 +38,7 @@ async function loadedBy(args: readonly string[], until?: RegExp): Promise<{ pack
 
 it.each([
   ['rings.js', 9],
-  ['testing.js', 42],
+  ['testing.js', 48],
 ])('%s loads no package at all, and at most %d files', async (entry, most) => {
   const { packages, files } = await loadedBy([path.join(ROOT, 'dist', entry)]);
   expect(packages).toEqual([]);
@@ -52,13 +56,13 @@ describe('a command loads what it needs:', () => {
   const withApi = ['@opentelemetry/api', 'commander'];
   it.each<[most: number, packages: readonly string[], args: readonly string[]]>([
     [8, [], ['--version']],
-    [9, commander, ['--help']],
-    [24, commander, ['list', '--dir', 'RINGS']],
-    [30, commander, ['read', 'RINGS/agent']],
-    [56, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
-    [21, commander, ['doctor', '--help']],
-    [58, withApi, ['config', 'schema']],
-    [68, withApi, ['serve', '--help']],
+    [10, commander, ['--help']],
+    [32, commander, ['list', '--dir', 'RINGS']],
+    [34, commander, ['read', 'RINGS/agent']],
+    [71, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [23, commander, ['doctor', '--help']],
+    [65, withApi, ['config', 'schema']],
+    [75, withApi, ['serve', '--help']],
   ])('at most %d files and %j for %j', async (most, expected, args) => {
     const writer = new RingWriter(path.join(temporaryDirectory(), 'agent'));
     const given = args.map((one) => one.replace('RINGS', path.dirname(writer.path)));
@@ -67,6 +71,15 @@ describe('a command loads what it needs:', () => {
     expect(packages).toEqual(expected);
     expect(files.length).toBeLessThanOrEqual(most);
   });
+});
+
+it('a command loads a parser of TOML for a configuration file of NIXL alone', async () => {
+  const file = path.join(temporaryDirectory(), 'nixl.toml');
+  writeFileSync(file, '');
+  const list = [MAIN, 'list', '--dir', temporaryDirectory()];
+  expect((await loadedBy(list)).packages).toEqual(['commander']);
+  const withFile = await loadedBy(list, undefined, { NIXL_CONFIG_FILE: file });
+  expect(withFile.packages).toEqual(['commander', 'smol-toml']);
 });
 
 describe('serve loads the exporters that it is asked for:', () => {
@@ -85,9 +98,8 @@ describe('serve loads the exporters that it is asked for:', () => {
     // The packages of the other protocols are built on that of http.
     const asked = exporters.filter((name) => name !== http || exporter !== 'otlp' || expected.includes(http));
     expect(asked).toEqual(expected);
-    expect(files).not.toContain('cli/serve/console-file.js');
-    expect(files.filter((file) => file.startsWith('cli/access/'))).toEqual([]);
-    expect(files).not.toContain('cli/http/protobuf-exposition.js'); // loaded with the first scrape of protobuf
+    expect(files).not.toContain('serve/outputs/console-file.js');
+    expect(files.filter((file) => file.startsWith('serve/access/'))).toEqual([]);
     if (exporter === 'prometheus') expect(packages).toEqual(['@opentelemetry/api', 'commander']);
     if (exporter !== 'otlp') expect(packages.filter((one) => one.startsWith('@opentelemetry/otlp-'))).toEqual([]);
   });
@@ -100,7 +112,7 @@ it('serve loads a web configuration, and no package for passwords without users'
   writeFileSync(config, JSON.stringify({ tls_server_config: { cert_file: cert, key_file: key } }));
   const args = ['serve', '--dir', temporaryDirectory(), '--listen', '127.0.0.1:0', '--web-config', config];
   const { packages, files } = await loadedBy([MAIN, ...args], /drained every/);
-  expect(files).toContain('cli/access/gate.js');
+  expect(files).toContain('serve/access/gate.js');
   expect(packages).toEqual(['@opentelemetry/api', 'commander']);
 });
 

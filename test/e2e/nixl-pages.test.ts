@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { MeterProvider as ApiMeterProvider } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { NixlInstrumentation, NixlMetricProducer, type NixlOptions, type SeriesPreset } from '../../src/index.js';
 import { SERIES_PRESETS } from '../../src/mapping/index.js';
 import { start } from '../cli/command.js';
@@ -13,12 +13,14 @@ import { HOST, NIXL_PAGES, type NixlPage, nixlLines, orderOf, RANK } from '../su
 import { samplesOf } from '../support/page.js';
 import { RingProcess } from '../support/ring-process.js';
 
-/** Starts an agent that has done the page's work. `expected`: the lines that NIXL printed. */
+/** Has the agents of all tests. */
+const agents = new RingProcess({ LOCAL_RANK: RANK }, afterAll);
+
+/** Makes an agent that has done the page's work. `expected`: the lines that NIXL printed. */
 async function agentOf(page: NixlPage): Promise<{ directory: string; expected: string[] }> {
   const directory = temporaryDirectory();
-  const process = new RingProcess({ LOCAL_RANK: RANK });
-  await process.write(orderOf(page, path.join(directory, page.agent)));
-  const expected = nixlLines(page.samples).map((line) => line.replace('pid="X"', `pid="${process.pid}"`));
+  await agents.write(orderOf(page, path.join(directory, page.agent)));
+  const expected = nixlLines(page.samples).map((line) => line.replace('pid="X"', `pid="${agents.pid}"`));
   return { directory, expected };
 }
 

@@ -45,9 +45,12 @@ function program(when: 'at once' | 'later' | 'never'): string {
 }
 
 function run(directory: string | undefined, when: Parameters<typeof program>[0], flag = '--import'): RunningCommand {
+  return runWith(directory === undefined ? {} : { NIXL_TELEMETRY_DIR: directory }, when, flag);
+}
+
+function runWith(env: Record<string, string>, when: Parameters<typeof program>[0], flag = '--import'): RunningCommand {
   const file = path.join(temporaryDirectory(), 'app.mjs');
   writeFileSync(file, program(when));
-  const env = directory === undefined ? {} : { NIXL_TELEMETRY_DIR: directory };
   return new RunningCommand(process.execPath, [flag, REGISTER, file], env);
 }
 
@@ -67,6 +70,13 @@ test.each([
   const { code, stdout, stderr } = await run(ringWith(42n), when, flag).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe('started\nbytes 42\n');
+});
+
+test("the directory may be in NIXL's configuration file", async () => {
+  const file = path.join(temporaryDirectory(), 'nixl.toml');
+  writeFileSync(file, `NIXL_TELEMETRY_DIR = "${ringWith(42n)}"`);
+  const { stdout, stderr } = await runWith({ NIXL_CONFIG_FILE: file }, 'at once').ended;
+  expect({ stdout, stderr }).toEqual({ stdout: 'started\nbytes 42\n', stderr: '' });
 });
 
 test('a program without an SDK, or without a directory, runs and ends as without /register', async () => {

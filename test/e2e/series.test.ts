@@ -1,12 +1,13 @@
 /** Series of an agent on the page of serve, by preset: their number, their bytes, and the counts of events. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { EVENTS, SERIES_PRESETS, type SeriesPreset } from '../../src/mapping/index.js';
 import { RingWriter } from '../../src/rings.js';
 import { ROOT, start } from '../cli/command.js';
 import { allDrained, temporaryDirectory } from '../support/live.js';
 import { type Sample, samplesOf } from '../support/page.js';
+import { until } from '../support/until.js';
 
 /** Rings of agents that have written each event of NIXL, and `more`. */
 function directoryOf(agents: number, wireVersion: number, more: { name: string; category: number }[] = []): string {
@@ -18,7 +19,7 @@ function directoryOf(agents: number, wireVersion: number, more: { name: string; 
       for (let n = 0; n <= type; n++) writer.push({ type, name: wireVersion1Name, category, value: 1000 + n });
     }
     for (const event of more) writer.push({ ...event, value: 5 });
-    writer.close();
+    onTestFinished(() => writer.close()); // while it is open, its lock shows that the agent lives
   }
   return directory;
 }
@@ -27,7 +28,12 @@ async function pageOf(directory: string, series: SeriesPreset): Promise<string> 
   const serve = start(['serve', '--dir', directory, '--port', '0', '--series', series]);
   const [, url] = await serve.says(/serves (http:\S+)/);
   await allDrained(directory);
-  const page = await (await fetch(url!)).text();
+  const agents = readdirSync(directory).filter((name) => name.startsWith('agent')).length;
+  let page = '';
+  await until(async () => {
+    page = await (await fetch(url!)).text();
+    return series === 'nixl' || samplesOf(page).filter(({ name }) => name === 'nixl_agent_up').length === agents;
+  });
   await serve.stop('SIGTERM');
   return page;
 }

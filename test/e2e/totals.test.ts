@@ -22,7 +22,8 @@ interface Seen {
 /** Makes a ring, the instrumentation on it, and a reader of each temporality. */
 function host(config: NixlInstrumentationConfig = {}, disguised = joined) {
   const directory = temporaryDirectory();
-  const writer = new RingWriter(join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+  const open = (): RingWriter => new RingWriter(join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+  let writer = open();
   const [cumulative, delta] = [new ManualReader(), new ManualReader(AggregationTemporality.DELTA)];
   const one = new NixlInstrumentation({ directories: directory, hostname: 'h', ...config });
   onTestFinished(() => one.disable());
@@ -39,7 +40,10 @@ function host(config: NixlInstrumentationConfig = {}, disguised = joined) {
   const write = (bytes: number): void => {
     for (const [type, value] of [[6, 5] as const, [0, bytes] as const]) expect(writer.push({ type, value })).toBe(true);
   };
-  return { one, delta, cumulative, seen, write };
+  /** Ends the agent, and begins the next one of its name. */
+  const end = (): void => writer.close();
+  const begin = (): void => void (writer = open());
+  return { one, delta, cumulative, seen, write, end, begin };
 }
 
 function pointOf(metrics: Awaited<ReturnType<ManualReader['metrics']>>): Seen {
@@ -88,7 +92,8 @@ describe.each([
 });
 
 it('sums of instruments continue when a released agent returns', async () => {
-  const { delta, seen, write } = host({ idleTtlMs: 100 }, ofAnotherMake);
+  // The idle TTL releases it where its end cannot be seen.
+  const { delta, seen, write, end, begin } = host({ idleTtlMs: 100, deadTtlMs: 100 }, ofAnotherMake);
   for (const [bytes, total] of [
     [1000, 1000],
     [1500, 2500],
@@ -96,8 +101,10 @@ it('sums of instruments continue when a released agent returns', async () => {
   ] as const) {
     write(bytes);
     await expect.poll(seen).toMatchObject({ bytes: total });
+    end();
     // A delta has only observed series.
     await expect.poll(() => delta.points('agent_tx_bytes_total')).toEqual([]);
+    begin();
   }
   expect((await seen()).transfers).toBe(3);
 });

@@ -13,8 +13,8 @@ const REGISTER = new URL(dist('register.js')).pathname;
 /** Ways into a service. The first one is the reference for the others. */
 const WAYS = ['NixlMetricProducer', 'metricProducer()', 'NixlInstrumentation', '/register'];
 const AGENTS = 4;
-const TRANSFERS = 4500;
-/** Flags for a load of three seconds. No queue is too small, even if a busy machine delays a flush or a drain. */
+const TRANSFERS = 1500;
+/** Flags for a load of one second. All of it fits into a queue, however late a flush or a drain is. */
 const QUEUES = ['--staging', 0, '--buffer-size', 65536];
 const LOAD = ['--agents', AGENTS, '--rate', 1500, '--transfers', TRANSFERS, '--copy-free', ...QUEUES];
 
@@ -62,8 +62,7 @@ function sum(samples: readonly Sample[], name: string): number {
 }
 
 test('each way in counts every transfer, also while the event loop is blocked for half of the time', async () => {
-  const seen = new Map<string, Seen>();
-  for (const way of WAYS) seen.set(way, await service(way, 50));
+  const seen = new Map(await Promise.all(WAYS.map(async (way) => [way, await service(way, 50)] as const)));
   for (const [way, { samples, transfers, stderr }] of seen) {
     const counts = [
       'agent_xfer_time_us_count',
@@ -80,7 +79,9 @@ test('each way in counts every transfer, also while the event loop is blocked fo
       stderr: '',
     });
   }
-  const all = [...seen.values()].map(({ samples }) => seriesOf(samples));
+  // The space of directories is there once the collector has looked at it.
+  const isCompared = ({ name }: Sample): boolean => !name.startsWith('nixl_collector_space');
+  const all = [...seen.values()].map(({ samples }) => seriesOf(samples.filter(isCompared)));
   const [expected] = all;
   expect(expected!.length).toBeGreaterThan(500);
   for (const series of all) {

@@ -33,7 +33,7 @@ test('serve counts, pushes and reports lives while its wall clock jumps by years
   const [, year] = /"time":"(\d{4})/.exec(serve.stderr)!;
   expect(Number(year)).toBeLessThan(new Date().getFullYear() - 8); // the process has the wrong time
   let expected = 0;
-  for (const [i, days] of [1, -1, 3650, 0, -3650, 0].entries()) {
+  for (const [i, days] of [1, -1, 3650, -3650].entries()) {
     clock.jump(days * DAY_S);
     for (let n = 0; n < 10; n++) expect(writer.push({ type: 0, value: 3n })).toBe(true);
     expected += 30;

@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { atScale, TALLY_SCALE } from '../../src/exponential.js';
+import { atScale, TALLY_SCALE } from '../../src/ground/exponential.js';
 import { DEFAULT_FORM, exponentialHistogramOf } from '../../src/instrumentation/producer/exponential.js';
 import { hrTimeOf } from '../../src/instrumentation/producer/metric-data.js';
 import type { Distribution } from '../../src/mapping/index.js';

@@ -1,10 +1,11 @@
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { NixlInstrumentation, NixlInstrumentationConfig } from '../../src/index.js';
+import { Inside } from '../../src/ground/inside.js';
+import type { NixlInstrumentationConfig } from '../../src/index.js';
 import { SeriesLimit } from '../../src/instrumentation/agents/agent-roster.js';
-import { instrumentationWith } from '../../src/instrumentation/instrumentation.js';
-import { FALLBACK } from '../../src/instrumentation/reporting.js';
+import { NixlInstrumentation } from '../../src/instrumentation/instrumentation.js';
+import { FALLBACK } from '../../src/instrumentation/instruments/instruments-mode.js';
 import type { AgentSnapshot } from '../../src/shm-bridge/types.js';
 import { agentSnapshot, eventTally, type InMemorySource, SourceOpener } from './in-memory-source.js';
 import { ManualReader, ofAnotherMake, providerWith, valuesOf } from './readers.js';
@@ -34,9 +35,9 @@ afterEach(() => {
 
 /** Starts with 24 series per instrument: with twelve error statuses there is room for two agents. */
 function start(seriesLimit = 24, config: NixlInstrumentationConfig = {}): InMemorySource {
-  instrumentation = instrumentationWith(
-    { openSource: opener.openSource, now: () => 0 },
+  instrumentation = new NixlInstrumentation(
     { directories: '/rings', hostname: 'h', seriesLimit, ...config },
+    new Inside({ openSource: opener.openSource, now: () => 0 }),
   );
   reader = new ManualReader();
   instrumentation.setMeterProvider(ofAnotherMake(providerWith(reader)));

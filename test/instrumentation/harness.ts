@@ -11,9 +11,11 @@ import {
 } from '@opentelemetry/api';
 import type { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import type { NixlInstrumentation, NixlInstrumentationConfig } from '../../src/index.js';
-import { instrumentationWith } from '../../src/instrumentation/instrumentation.js';
-import { FALLBACK, type Internals } from '../../src/instrumentation/reporting.js';
+import { Inside } from '../../src/ground/inside.js';
+import type { NixlInstrumentationConfig } from '../../src/index.js';
+import { NixlInstrumentation } from '../../src/instrumentation/instrumentation.js';
+import { FALLBACK } from '../../src/instrumentation/instruments/instruments-mode.js';
+import type { Internals } from '../../src/instrumentation/reporting.js';
 import { SourceOpener } from './in-memory-source.js';
 
 export const NOOP_PROVIDER: ApiMeterProvider = { getMeter: () => createNoopMeter() };
@@ -59,9 +61,9 @@ export function instrumentation(
   internals: Internals = {},
 ): NixlInstrumentation {
   const { openSource } = opener;
-  const one = instrumentationWith(
-    { openSource, now: () => 0, ...internals },
+  const one = new NixlInstrumentation(
     { directories: '/rings', hostname: 'h', ...(config.builders === undefined && { series: 'full' }), ...config },
+    new Inside({ openSource, now: () => 0, ...internals }),
   );
   instrumentations.push(one);
   return one;

@@ -15,7 +15,7 @@ import type {
   TapStats,
   TransferTally,
 } from '../../src/shm-bridge/types.js';
-import type { TimeSlices } from '../../src/time-slices.js';
+import type { TimeSlices } from '../../src/ground/time-slices.js';
 import { exponentialTally } from '../support/exponential.js';
 
 const TABLE = tallyOptions();
@@ -42,14 +42,15 @@ function emptyTransfers(): TransferTally {
 
 /** Makes the tally of one event key after these values. */
 export function eventTally(key: Partial<EventTally> & { category: number }, values: readonly bigint[]): EventTally {
+  const sum = values.reduce((all, value) => all + value, 0n);
   return {
     known: false,
     overflow: false,
     ...key,
     count: values.length,
-    sum: values.reduce((sum, value) => sum + value, 0n),
+    sum,
     last: values.at(-1) ?? 0n,
-    ...(key.category === 5 ? { histogram: histogramOf(TABLE.durationBoundsUs, values.map(Number)) } : {}),
+    ...(key.category === 5 ? { histogram: { ...histogramOf(TABLE.durationBoundsUs, values.map(Number)), sum } } : {}),
   };
 }
 
@@ -78,7 +79,9 @@ export function agentSnapshot(
     resyncs: 0,
     restarts: 0,
     foreignMoves: 0,
+    refused: 0,
     suspect: false,
+    shared: false,
     memoryInUse: 0n,
     memoryApproximate: false,
     recovered: false,
@@ -148,6 +151,7 @@ export class InMemorySource implements RingSource {
   problemCount: number | undefined;
   openDirectories: string[] = [];
   stateProblems: Snapshot['stateProblems'] = [];
+  stateLosses: Snapshot['stateLosses'] = [];
   /** Texts that keepAttributes() kept, by the agent's id. */
   readonly kept = new Map<number, string>();
   /** Results of recoveredCounts(), by the agent's id. */
@@ -176,9 +180,9 @@ export class InMemorySource implements RingSource {
   snapshot(): Snapshot {
     if (this.failure !== undefined) throw this.failure;
     const { takenMs, agents, problems, problemCount = problems.length } = this;
-    const { openDirectories, stateProblems } = this;
+    const { openDirectories, stateProblems, stateLosses } = this;
     const collector = { ...this.collector };
-    const all = { takenMs, agents: [...agents], problems, problemCount, stateProblems, openDirectories };
+    const all = { takenMs, agents: [...agents], problems, problemCount, stateProblems, stateLosses, openDirectories };
     return { ...all, places: [], collector };
   }
 

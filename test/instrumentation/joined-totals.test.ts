@@ -10,9 +10,10 @@ import {
 import { describe, expect, it, vi } from 'vitest';
 import type { NixlInstrumentation } from '../../src/index.js';
 import { RING_REPORTER, type RingReporter } from '../../src/instrumentation/joining/ring-reporter.js';
+import { hrTimeOf } from '../../src/instrumentation/producer/metric-data.js';
 import type { AgentSnapshot } from '../../src/shm-bridge/types.js';
 import { instrumentation, log, opener } from './harness.js';
-import { agentSnapshot, histogramOf } from './in-memory-source.js';
+import { agentSnapshot, histogramOf, START_MS } from './in-memory-source.js';
 import { ManualReader, producerOn, providerWith } from './readers.js';
 
 const BYTES = 'agent_tx_bytes_total';
@@ -90,6 +91,17 @@ describe('totals continue', () => {
       expect([await seen(cumulative), await seen(delta)]).toEqual([[[total, total]], [[gained, gained]]]);
       expect(await seen(delta)).toEqual([[0, 0]]);
     }
+  });
+
+  it('since the time at which they were 0 first', async () => {
+    const { one, cumulative } = started();
+    opener.last.agents = [sent(1, 5, { startTimeMs: START_MS })];
+    await seen(cumulative);
+    one.disable();
+    opener.agents = [sent(2, 4, { startTimeMs: START_MS + 5000 })];
+    one.enable();
+    const bytes = (await cumulative.metrics()).find(({ descriptor }) => descriptor.name === BYTES)!;
+    expect(bytes.dataPoints).toMatchObject([{ value: 9, startTime: hrTimeOf(START_MS) }]);
   });
 
   it('with an agent that is missing afterwards: exports its last values once', async () => {
@@ -173,7 +185,7 @@ describe('totals continue', () => {
     for (const reader of [cumulative, delta]) await seen(reader);
     one.setConfig({ ...one.getConfig(), durationBoundsUs: [5, 50] });
     const agent = sent(2, 0);
-    const times6 = { ...agent.events[6]!, count: 1, sum: 3n, histogram: histogramOf([5, 50], [3]) };
+    const times6 = { ...agent.events[6]!, count: 1, sum: 3n, histogram: { ...histogramOf([5, 50], [3]), sum: 3n } };
     opener.last.agents = [{ ...agent, events: agent.events.with(6, times6) }];
     const times = async (reader: ManualReader) => {
       const [point] = (await reader.points('agent_xfer_time_us')) as DataPoint<Histogram>[];

@@ -1,8 +1,8 @@
 import { type MeterProvider as ApiMeterProvider, metrics } from '@opentelemetry/api';
 import { describe, expect, it, vi } from 'vitest';
-import { NixlTelemetryError } from '../../src/errors.js';
+import { Inside } from '../../src/ground/inside.js';
+import { NixlTelemetryError } from '../../src/ground/errors.js';
 import { NixlInstrumentation } from '../../src/index.js';
-import { instrumentationWith } from '../../src/instrumentation/instrumentation.js';
 import { LONG_WAIT_MS } from '../../src/instrumentation/meter-providers.js';
 import { NO_READER } from '../../src/instrumentation/reporting.js';
 import { callbacksOf, instrumentation, log, NOOP_PROVIDER, opener } from './harness.js';
@@ -207,7 +207,7 @@ describe('a service must start without this telemetry:', () => {
   it('nothing configured is one warning', () => {
     vi.stubEnv('NIXL_TELEMETRY_DIR', '');
     metrics.setGlobalMeterProvider(providerWith(new ManualReader()));
-    const one = instrumentationWith({ openSource: opener.openSource });
+    const one = new NixlInstrumentation({}, new Inside({ openSource: opener.openSource }));
     one.setMeterProvider(providerWith(new ManualReader()));
     expect(log).toEqual([
       { level: 'warn', message: expect.stringMatching(/directories.*NIXL_TELEMETRY_DIR/) as string },

@@ -2,7 +2,7 @@
 import { diag } from '@opentelemetry/api';
 import { expect, it, onTestFinished } from 'vitest';
 import { SourceFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
-import { TimeSlices } from '../../src/time-slices.js';
+import { TimeSlices } from '../../src/ground/time-slices.js';
 import { startTransferSource } from '../cli/command.js';
 import { openTestSource, temporaryDirectory } from '../support/live.js';
 import { until } from '../support/until.js';

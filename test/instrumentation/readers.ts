@@ -11,10 +11,11 @@ import {
   type MetricProducer,
   MetricReader,
 } from '@opentelemetry/sdk-metrics';
+import { Inside } from '../../src/ground/inside.js';
 import { AttributeRegistry, type AttributeSpec, EVERYTHING, PRESETS } from '../../src/mapping/index.js';
-import type { NixlMetricProducer, NixlMetricProducerOptions } from '../../src/index.js';
+import type { NixlMetricProducerOptions } from '../../src/index.js';
 import { BuilderMetrics } from '../../src/instrumentation/builders/builder-metrics.js';
-import { sharedProducer } from '../../src/instrumentation/producer/metric-producer.js';
+import { NixlMetricProducer } from '../../src/instrumentation/producer/metric-producer.js';
 import type { Profile } from '../../src/settings/settings.js';
 import { feedOf, type InMemorySource } from './in-memory-source.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -115,5 +116,5 @@ export function producerOn(
     hasOwnMetrics: PRESETS[options.series ?? 'full'].hasOwnMetrics,
   };
   const builderMetrics = BuilderMetrics.of(profile, diag);
-  return sharedProducer(options, { ...profile, feed: feedOf(source), builderMetrics });
+  return new NixlMetricProducer(options, new Inside({ ...profile, feed: feedOf(source), builderMetrics }));
 }

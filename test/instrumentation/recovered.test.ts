@@ -7,8 +7,8 @@ import { DiagOnce } from '../../src/instrumentation/feed/diag-once.js';
 import { SourceFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
 import { hrTimeOf } from '../../src/instrumentation/producer/metric-data.js';
 import { AttributeRegistry } from '../../src/mapping/index.js';
-import type { AgentSnapshot, TransferTally } from '../../src/tally.js';
-import { TimeSlices } from '../../src/time-slices.js';
+import type { AgentSnapshot, TransferTally } from '../../src/ground/tally.js';
+import { TimeSlices } from '../../src/ground/time-slices.js';
 import { agentSnapshot, eventTally, histogramOf, InMemorySource, START_MS } from './in-memory-source.js';
 import { pointsIn, producerOn, valuesOf } from './readers.js';
 
@@ -48,6 +48,7 @@ function agentAfter(n: number, about: Partial<AgentSnapshot> = {}): AgentSnapsho
       restarts: n,
       resyncs: n,
       foreignMoves: n,
+      refused: n,
       transfers: { transmit: transfers(times(20)), receive: transfers(times(5)) },
       ...about,
     },

@@ -1,10 +1,10 @@
 /** Metrics of serve about itself, in a producer: deltas, readers without results, and none in a service. */
 import { diag } from '@opentelemetry/api';
 import { expect, it, onTestFinished } from 'vitest';
-import { NixlMetricProducer } from '../../src/index.js';
+import { Inside } from '../../src/ground/inside.js';
 import { BuilderMetrics } from '../../src/instrumentation/builders/builder-metrics.js';
 import { SourceFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
-import { sharedProducer } from '../../src/instrumentation/producer/metric-producer.js';
+import { NixlMetricProducer } from '../../src/instrumentation/producer/metric-producer.js';
 import { SERVE_METRICS } from '../../src/instrumentation/serve-metrics.js';
 import type { ServeState } from '../../src/instrumentation/serve-state.js';
 import { producerSettings } from '../../src/settings/settings.js';
@@ -33,7 +33,7 @@ it('deltas begin at the previous collect', async () => {
   onTestFinished(() => feed.close());
   const builderMetrics = BuilderMetrics.of(profile, diag);
   onTestFinished(() => builderMetrics.close());
-  const producer = sharedProducer({ temporality: 'delta' }, { ...profile, feed, builderMetrics });
+  const producer = new NixlMetricProducer({ temporality: 'delta' }, new Inside({ ...profile, feed, builderMetrics }));
   const collect = async () => {
     const values = metricsIn(await producer.collect()).flatMap(({ descriptor, dataPoints }) =>
       dataPoints.map(({ attributes, value }) => [

@@ -45,7 +45,9 @@ function agent(about: Partial<AgentSnapshot> = {}): AgentSnapshot {
     resyncs: 7,
     restarts: 5,
     foreignMoves: 6,
+    refused: 8,
     suspect: false,
+    shared: false,
     memoryInUse: 7n,
     memoryApproximate: false,
     recovered: false,
@@ -53,7 +55,7 @@ function agent(about: Partial<AgentSnapshot> = {}): AgentSnapshot {
       ...event({ category, type, known: true }),
       sum: BigInt(type) * 1000n,
       last: BigInt(type),
-      ...(category === 5 ? { histogram: buckets } : {}),
+      ...(category === 5 ? { histogram: { ...buckets, sum: BigInt(type) * 1000n } } : {}),
     })),
     transfers: { transmit: transfer, receive: { ...transfer, count: 2 } },
     ...about,
@@ -110,9 +112,9 @@ describe('metrics of an agent', () => {
     expect(value('nixl.ring.utilization', agent({ peakFound: 0, capacity: 0 }))).toBe(0);
   });
 
-  it('report an agent as up unless its process is known to have ended', () => {
+  it('report whether an agent is up only if its process is seen', () => {
     const up = (['alive', 'unknown', 'dead'] as const).map((life) => value('nixl.agent.up', agent({ life })));
-    expect(up).toEqual([1, 1, 0]);
+    expect(up).toEqual([1, NaN, 0]);
   });
 
   it('count idle time from the last event, or from the start if there was none', () => {
@@ -180,7 +182,7 @@ describe('events by key', () => {
   });
 
   it('have a last value except for the overflow, and a distribution without a dedicated metric', () => {
-    const buckets = { bounds: [1], counts: [0, 1], exponential: exponentialTally([5]) };
+    const buckets = { bounds: [1], counts: [0, 1], exponential: exponentialTally([5]), sum: 5n };
     const last = find('nixl.event.last').perEvent!;
     expect(last.applies(event({ category: 3, name: 'x' }))).toBe(true);
     expect(last.applies(event({ category: -1, overflow: true }))).toBe(false);

@@ -29,6 +29,7 @@ export default defineConfig({
       ...suites.map((folder) => `test/${folder}/**`),
       'test/{api-report,architecture,cli/setup,compatibility/page,docs,instrumentation/version,mapping/prometheus-names,registry,shm-bridge/native-files}.test.ts', // are about a checkout
     ],
+    setupFiles: ['test/support/seed.ts'],
     server: { deps: { inline: [new RegExp(PACKAGE)] } }, // mocks of tests must reach into it
     testTimeout: 180_000,
     hookTimeout: 180_000,

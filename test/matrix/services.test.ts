@@ -73,6 +73,7 @@ function rings(): string {
 test.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('a service of its line: %s', async (_, cell) => {
   const project = await install(cell, ['api', 'sdk-node', 'resources', 'exporter-prometheus']);
   await showsTheMetrics(cell, project, (port, directory) => [`sdk-${cell.otel}.mjs`, port, directory]);
+  await showsTheMetrics(cell, project, (port, directory) => ['common.cjs', port, directory]);
   const [example] = codeOf('README.md');
   project.write('telemetry.mjs', example!);
   await showsTheMetrics(cell, project, () => ['--import', './telemetry.mjs', 'plain.mjs']);

@@ -32,6 +32,19 @@ test('no file refers to a missing source map', async () => {
   expect(pointing).toEqual([]);
 });
 
+test('no declaration refers to one that the package leaves out', async () => {
+  const dist = path.join(await unpack(tarball), 'dist');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.d.ts'));
+  const references = files.flatMap((file) => {
+    const text = readFileSync(path.join(dist, file), 'utf8');
+    return [...text.matchAll(/(?:from|import\()\s*['"](\.[^'"]+)\.js['"]/g)].map(([, to]) =>
+      path.join(path.dirname(file), `${to}.d.ts`),
+    );
+  });
+  expect(references.length).toBeGreaterThan(100);
+  expect(references.filter((file) => !files.includes(file))).toEqual([]);
+});
+
 test('the notices name the works of others, and their licences exist', async () => {
   const inside = await unpack(tarball);
   const notices = readFileSync(path.join(inside, 'THIRD-PARTY-NOTICES.md'), 'utf8');

@@ -7,6 +7,6 @@ export default defineConfig({
     // Each test installs from a registry.
     testTimeout: 900_000,
     hookTimeout: 300_000,
-    fileParallelism: false,
+    maxWorkers: 2,
   },
 });

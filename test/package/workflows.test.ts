@@ -51,7 +51,7 @@ test('release.yml runs the tests only where Go and pip are there, without which 
   const { jobs } = parse(readFileSync(path.join(FOLDER, 'release.yml'), 'utf8')) as Workflow;
   const { steps } = jobs['tests']!;
   const check = steps.findIndex(({ run = '' }) => run.includes('go version'));
-  const tests = steps.findIndex(({ run }) => run === '.ci/run');
+  const tests = steps.findIndex(({ run }) => run === '.ci/run ${{ matrix.part }}');
   const go = steps.findIndex(({ uses = '' }) => uses.startsWith('actions/setup-go@'));
   expect([go, check, tests]).toEqual([go, check, tests].toSorted((a, b) => a - b));
   expect(go).toBeGreaterThan(-1);
@@ -67,6 +67,18 @@ test('release.yml runs the tests only where Go and pip are there, without which 
   expect(statusWith({ go: 'exit 0', python3 })).toBe(0);
   expect(statusWith({ python3 })).not.toBe(0);
   expect(statusWith({ go: 'exit 0', python3: 'exit 1' })).not.toBe(0);
+});
+
+test('release.yml runs the tests with each maintained Node, and those that depend on none once', () => {
+  const { jobs } = parse(readFileSync(path.join(FOLDER, 'release.yml'), 'utf8')) as Workflow;
+  const { engines } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string };
+  };
+  const include = jobs['tests']!.strategy!.matrix['include'] as { node: number; part: string }[];
+  expect(include.map(({ node }) => node)).toEqual(
+    [...engines.node.matchAll(/(\d+)[\d.]*/g)].map(([, major]) => Number(major)),
+  );
+  expect(include.map(({ part }) => part).sort()).toEqual(['all', ...include.slice(1).map(() => 'node')]);
 });
 
 test('a dry run makes the package, publishes nothing, and needs no engine', () => {

@@ -4,12 +4,13 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventTotals } from '../../src/cli/read/summary.js';
-import { exponentialCount, type ExponentialTally } from '../../src/exponential.js';
+import { exponentialCount, type ExponentialTally } from '../../src/ground/exponential.js';
 import { tallyOptions } from '../../src/mapping/index.js';
 import { observeTally, RingWriter } from '../../src/shm-bridge/index.js';
-import type { HistogramTally } from '../../src/tally.js';
+import type { HistogramTally } from '../../src/ground/tally.js';
 import { comparable, exponentialTally } from '../support/exponential.js';
 import { temporaryDirectory } from '../support/live.js';
+import { pushAll } from '../support/rings.js';
 
 const MOST = 2n ** 64n - 1n;
 const [TIME, POST_TIME] = [6, 7];
@@ -41,7 +42,7 @@ test('exponential counts have each value in its bucket, and as many values as th
       rmSync(file, { force: true });
       const writer = new RingWriter(file, { wireVersion, capacity: 256 });
       const push = (type: number, name: string, category: number, value: bigint): void => {
-        expect(writer.push({ type, name, category, value })).toBe(true);
+        pushAll(writer, [{ type, name, category, value }]);
       };
       for (const { received, posted, us, bytes } of transfers) {
         const direction = received ? 'rx' : 'tx';

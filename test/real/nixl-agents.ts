@@ -17,6 +17,8 @@ export interface AgentsOptions {
   directory: string;
   /** File with the number of finished transfers. */
   progress: string;
+  /** Slots of a ring. By default so many that a killed serve may be away for some seconds. */
+  bufferSize?: number;
 }
 
 export class NixlAgents {
@@ -33,7 +35,7 @@ export class NixlAgents {
     return agents;
   }
 
-  private constructor({ packages, directory, progress }: AgentsOptions) {
+  private constructor({ packages, directory, progress, bufferSize = 65536 }: AgentsOptions) {
     this.#progress = progress;
     this.#child = spawn('python3', [PROGRAM, progress], {
       env: {
@@ -42,7 +44,7 @@ export class NixlAgents {
         NIXL_LOG_LEVEL: 'FATAL',
         NIXL_TELEMETRY_ENABLE: 'y',
         NIXL_TELEMETRY_DIR: directory,
-        NIXL_TELEMETRY_BUFFER_SIZE: '65536', // a killed serve may be away for some seconds
+        NIXL_TELEMETRY_BUFFER_SIZE: String(bufferSize),
       },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -73,6 +75,10 @@ export class NixlAgents {
         ),
       );
     }
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
   }
 
   /** Number of transfers that have finished, also of a killed process. */

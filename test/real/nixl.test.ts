@@ -62,8 +62,8 @@ describe.skipIf(packages === undefined)('real agents', () => {
     };
     expect(found.map((agent) => agent.wireVersion)).toEqual([wireVersion, wireVersion]);
 
-    // serve is killed while the agents are at work.
-    agents.say('work 500');
+    // serve is killed while the agents are at work, also where it starts slowly.
+    agents.say('work 2000');
     for (let kill = 1; kill <= 2; kill++) {
       const before = transfersIn(await countedBy(page));
       await until(async () => transfersIn(await countedBy(page)) > before + 50);

@@ -47,3 +47,14 @@ export async function provideNixl(): Promise<Map<string, string> | undefined> {
     return found;
   });
 }
+
+/** Builds the parser of prometheus/common in parsers/. */
+export function provideGoParser(): Promise<string | undefined> {
+  return ifAtHand('Go', () => buildGoTool(folder('parsers'), '.'));
+}
+
+/** Installs prometheus_client. @returns PYTHONPATH, and the script that parses with it. */
+export async function providePythonParser(): Promise<{ packages: string; script: string } | undefined> {
+  const packages = await ifAtHand('Python', () => installWheels(folder('parsers/prometheus_client.txt')));
+  return packages === undefined ? undefined : { packages, script: folder('parsers/parser.py') };
+}

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { longestFirst } from '../support/longest-first.js';
 
 export default defineConfig({
   test: {
@@ -8,5 +9,15 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     maxWorkers: 3, // they wait more than they work, also on two cores
+    sequence: {
+      sequencer: longestFirst(
+        'nixl',
+        'nixl-settings',
+        'prometheus-alerts',
+        'prometheus-scrape',
+        'prometheus-silence',
+        'shared-ring',
+      ),
+    },
   },
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { GuardedServe, hashOf } from '../cli/access/guarded-serve.js';
+import { GuardedServe, hashOf } from '../serve/access/guarded-serve.js';
 import { Authority, type Pair } from '../support/certificates.js';
 import { dial, dialMany } from '../support/dial.js';
 

@@ -1,6 +1,6 @@
 /** A real Prometheus scrapes a serve with a web configuration: over TLS, with a client certificate, as a user, and with all three. */
 import { beforeAll, expect, it } from 'vitest';
-import { GuardedServe, hashOf } from '../cli/access/guarded-serve.js';
+import { GuardedServe, hashOf } from '../serve/access/guarded-serve.js';
 import { Authority, type Pair } from '../support/certificates.js';
 import { PATIENTLY, startPrometheus } from './backends.js';
 

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/rings.js';
-import { TransferEvent } from '../../src/tally.js';
+import { TransferEvent } from '../../src/ground/tally.js';
 import { start, temporaryDirectory } from '../cli/command.js';
 import { DISTRIBUTIONS, durationsOf, exactQuantile } from '../support/durations.js';
 import { type Backend, NATIVE_HISTOGRAMS, PATIENTLY, startPrometheus } from './backends.js';

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/rings.js';
-import { TransferEvent } from '../../src/tally.js';
+import { TransferEvent } from '../../src/ground/tally.js';
 import { type RunningCommand, start, temporaryDirectory } from '../cli/command.js';
 import { freePort } from '../support/free-port.js';
 import { type Backend, NATIVE_HISTOGRAMS, PATIENTLY, startPrometheus, START_TIMES } from './backends.js';

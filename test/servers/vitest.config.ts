@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { longestFirst } from '../support/longest-first.js';
 
 export default defineConfig({
   test: {
@@ -7,5 +8,8 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     maxWorkers: 3, // they wait more than they work, also on two cores
+    sequence: {
+      sequencer: longestFirst('absent-serves', 'alerts', 'alerts-otel', 'rules', 'otlp', 'stalled-clients', 'access'),
+    },
   },
 });

@@ -1,7 +1,7 @@
 import { AttributeRegistry, type CategoryTerm, EVENTS, EVERYTHING } from '../../src/mapping/index.js';
 import os from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { NixlTelemetryError } from '../../src/errors.js';
+import { NixlTelemetryError } from '../../src/ground/errors.js';
 import {
   checkReaderOptions,
   instrumentationSettings,

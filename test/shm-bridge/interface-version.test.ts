@@ -9,7 +9,8 @@ import { addon, INTERFACE_VERSION, loadFirst, type RawSnapshot, type RawTotals }
 import { findNativeFile } from '../../src/shm-bridge/native-files.js';
 import { rawTally } from '../../src/shm-bridge/raw-tally.js';
 import { decodeSnapshot, decodeTally } from '../../src/shm-bridge/snapshot.js';
-import { atOnce } from '../../src/time-slices.js';
+import { AGENT_WORDS, EVENT_WORDS, HISTOGRAM_WORDS, TALLY_WORDS } from '../../src/shm-bridge/word-table.js';
+import { atOnce } from '../../src/ground/time-slices.js';
 import { dist, runProgram } from '../support/child.js';
 import { temporaryDirectory } from '../support/live.js';
 import { eventsFor, writeRing } from '../support/rings.js';
@@ -41,12 +42,24 @@ function ring(): string {
 /** Opens a source on the addon itself. */
 function rawSnapshot(): RawSnapshot {
   const places: [string, string][] = [[path.dirname(ring()), '']];
-  const options = { drainIntervalMs: 20, deadTtlMs: 0, idleTtlMs: 0, force: false, owners: undefined, state: false };
+  const options = {
+    drainIntervalMs: 20,
+    deadTtlMs: 0,
+    idleTtlMs: 0,
+    force: false,
+    owners: undefined,
+    state: false,
+    fill: false,
+  };
   const { source } = addon().openSource({ ...options, places, tally: TALLY }, []);
   onTestFinished(() => addon().closeSource(source));
   for (;;) {
     addon().drainNow(2000);
-    const raw = addon().continueSnapshot(addon().beginSnapshot(source, 0, true), new ArrayBuffer(0), 1);
+    const raw = addon().continueSnapshot(
+      addon().beginSnapshot(source, 0, true, new BigUint64Array(0)),
+      new ArrayBuffer(0),
+      1,
+    );
     if (typeof raw === 'object' && raw.agents === 1) return raw;
   }
 }
@@ -102,26 +115,38 @@ test.each([
   expect(() => decode(raw)).toThrow(mismatch);
 });
 
+test('the order of words is one', () => {
+  expect(addon().wordOrder()).toEqual({
+    agent: AGENT_WORDS,
+    tally: TALLY_WORDS,
+    event: EVENT_WORDS,
+    histogram: HISTOGRAM_WORDS,
+  });
+});
+
 /** If it fails: increment the version in native/addon/words.h and src/shm-bridge/addon.ts, then update this test. */
 test('the interface has not changed without a new version', () => {
   const raw = rawSnapshot();
   const kinds = TALLY.types.filter(({ bounds }) => bounds !== undefined).length;
-  /** Words of a histogram without values: the buckets of its bounds, and three of its exponential buckets. */
-  const buckets = (bounds: readonly number[]): number => bounds.length + 1 + 3;
-  const events = 7 * (TALLY.types.length + 2) + kinds * buckets(TALLY.bounds[0]!);
+  const { agent, tally, event, histogram } = addon().wordOrder();
+  /** Words of a histogram without values. */
+  const buckets = (bounds: readonly number[]): number => bounds.length + 1 + histogram.length;
+  const events = event.length * TALLY.types.length + kinds * (2 + buckets(TALLY.bounds[0]!));
   const direction = [TALLY.sizeBounds, TALLY.bounds[0]!, TALLY.throughputBounds].reduce(
     (n, all) => n + buckets(all),
     6,
   );
+  const words = 1 + agent.length + tally.length + events + 2 * direction;
+  // The exponential counts follow.
+  expect(raw.words.byteLength / 8).toBeGreaterThan(words);
   expect({
     version: INTERFACE_VERSION,
-    agentWords: raw.words.byteLength / 8 - 1 - 3 - events - 2 * direction,
+    words,
     snapshot: Object.keys(raw).sort(),
     collector: Object.keys(raw.collector).sort(),
     exports: Object.keys(addon()).sort(),
   }).toMatchInlineSnapshot(`
     {
-      "agentWords": 15,
       "collector": [
         "drainIntervalMs",
         "lateTicks",
@@ -142,12 +167,15 @@ test('the interface has not changed without a new version', () => {
         "drainColumns",
         "drainNow",
         "drainRing",
+        "fillPage",
         "findWriters",
         "holdSource",
         "inspectRing",
         "interfaceVersion",
         "isDrainServed",
         "keepAttributes",
+        "lockDirectory",
+        "makeTemplate",
         "observe",
         "observeAndTally",
         "observeColumns",
@@ -170,7 +198,8 @@ test('the interface has not changed without a new version', () => {
         "takeTapped",
         "tallyOf",
         "tapStats",
-        "writerLost",
+        "wordOrder",
+        "writerFault",
       ],
       "snapshot": [
         "agents",
@@ -179,12 +208,14 @@ test('the interface has not changed without a new version', () => {
         "places",
         "problemCount",
         "problems",
+        "stateLosses",
         "stateProblems",
         "strings",
         "takenMs",
         "words",
       ],
-      "version": 8,
+      "version": 16,
+      "words": 371,
     }
   `);
 });

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { RingWriter } from '../../src/shm-bridge/index.js';
-import { temporaryDirectory } from '../support/live.js';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openRing, RingWriter } from '../../src/shm-bridge/index.js';
+import { dist, resultOf, runProgram } from '../support/child.js';
+import { runTransferSource, temporaryDirectory } from '../support/live.js';
 
 describe('a writer', () => {
   it('refuses a link under its name, and does not touch the target', () => {
@@ -64,5 +65,66 @@ describe('a writer', () => {
       encoding: 'utf8',
     });
     expect({ signal, stdout }).toEqual({ signal: null, stdout: '0 true\n' });
+  });
+});
+
+describe('a file of two writers', () => {
+  it('is refused to the second, in the same process and in another one, and stays as it is', async () => {
+    const path = join(temporaryDirectory(), 'agent');
+    const first = new RingWriter(path);
+    first.push({ name: 'hits', value: 1 });
+    const before = readFileSync(path);
+    const reason = 'another writer holds this ring. A ring has one writer; give each its own name or directory';
+    const refused = { code: 'RING_IN_USE', path, message: `${path} is in use: ${reason}` };
+    expect(() => new RingWriter(path, { wireVersion: 4, capacity: 16 })).toThrow(expect.objectContaining(refused));
+    const elsewhere = await resultOf(
+      `const { RingWriter } = await import(arg.module);
+       try { new RingWriter(arg.path); }
+       catch ({ code, path, message }) { console.log(JSON.stringify({ code, path, message })); }`,
+      { path, module: dist('rings.js') },
+    );
+    expect(elsewhere).toEqual(refused);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(first.push({ name: 'hits', value: 1 })).toBe(true);
+    expect(first.pending).toBe(2);
+    first.close();
+    new RingWriter(path).close();
+  });
+
+  it('is free after a kill of its writer', async () => {
+    const path = join(temporaryDirectory(), 'agent');
+    const killed = await runProgram(
+      `const { RingWriter } = await import(arg.module);
+       new RingWriter(arg.path);
+       process.kill(process.pid, 'SIGKILL');`,
+      { path, module: dist('rings.js') },
+    );
+    expect(killed).toEqual({ code: null, stdout: '', stderr: '' });
+    new RingWriter(path).close();
+  });
+
+  // An agent of NIXL takes no lock. It starts under the name of the service, and rebuilds the ring.
+  it('stops the writer into whose ring an agent writes, and counts what was written', async () => {
+    const path = join(temporaryDirectory(), 'agent');
+    const writer = new RingWriter(path, { wireVersion: 4, capacity: 64 });
+    const reader = openRing(path);
+    onTestFinished(() => reader.close());
+    for (let value = 0; value < 40; value++) writer.push({ value });
+    const counted = [reader.drain().length];
+    const own = ['--dir', dirname(path), '--name', 'agent', '--exact-name'];
+    const size = ['--buffer-size', '64', '--transfers', '2'];
+    const { totals } = await runTransferSource([...own, ...size, '--unlocked']);
+    counted.push(reader.drain().length);
+    expect([1, 2, 3].map((value) => writer.push({ value }))).toEqual([false, false, false]);
+    expect({ code: writer.problemCode, problem: writer.problem, pending: writer.pending }).toEqual({
+      code: 'RING_OVERTAKEN',
+      problem: `another program writes ${path}, so this writer has stopped: give each its own name or directory`,
+      pending: 0,
+    });
+    counted.push(reader.drain().length);
+    expect(counted).toEqual([40, totals.written, 0]);
+    // The stopped writer holds no lock.
+    await runTransferSource([...own, ...size]);
+    writer.close();
   });
 });

@@ -65,7 +65,14 @@ test('the next source continues sums, start time and attributes', async () => {
   expect(after.id).not.toBe(before.id);
   const recovered = second.recoveredCounts(after.id)!;
   expect(recovered.events[XFER_TIME]).toMatchObject({ count: 3, sum: 15n });
-  expect(recovered).toMatchObject({ restarts: 0, foundFull: 0, foundFullMs: 0, resyncs: 0, foreignMoves: 0 });
+  expect(recovered).toMatchObject({
+    restarts: 0,
+    foundFull: 0,
+    foundFullMs: 0,
+    resyncs: 0,
+    foreignMoves: 0,
+    refused: 0,
+  });
   expect(recovered.events[XFER_TIME]!.histogram!.counts.reduce((sum, n) => sum + n)).toBe(3);
   expect(second.snapshot().stateProblems).toEqual([]);
   second.keepAttributes(after.id, '');
@@ -123,7 +130,7 @@ test('a folder that others can change is a problem, and the ring is drained all 
   expect(readdirSync(ring.folder)).toEqual([]);
 });
 
-test('a damaged file is a problem, and the sums begin at 0', async () => {
+test('a damaged file is a loss: the sums begin at 0, and are kept again', async () => {
   const ring = new OneAgent();
   ring.push(1n);
   const first = ring.open();
@@ -133,12 +140,12 @@ test('a damaged file is a problem, and the sums begin at 0', async () => {
   ring.push(1n);
   const second = ring.open();
   expect(await counted(second, 1)).toMatchObject({ recovered: false });
-  expect(second.snapshot().stateProblems).toMatchObject([{ path: ring.path, reason: /cut/ }]);
+  expect(second.snapshot()).toMatchObject({ stateProblems: [], stateLosses: [{ path: ring.path, reason: /cut/ }] });
   second.close();
   const third = ring.open();
   ring.push(1n);
   expect(await counted(third, 2)).toMatchObject({ recovered: true });
-  expect(third.snapshot().stateProblems).toEqual([]);
+  expect(third.snapshot()).toMatchObject({ stateProblems: [], stateLosses: [] });
 });
 
 test.each([

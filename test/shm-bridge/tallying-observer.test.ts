@@ -1,9 +1,12 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tallyOptions } from '../../src/mapping/index.js';
+import { Category, tallyOptions } from '../../src/mapping/index.js';
 import { observeTally, RingWriter } from '../../src/shm-bridge/index.js';
 import { drainAll, openTestSource, temporaryDirectory } from '../support/live.js';
 import { eventsFor, WIRE_VERSIONS, writeRing } from '../support/rings.js';
+
+/** Types that no table has, up to the largest one. */
+const LIMITS = [2 ** 31 - 1, 2 ** 31, 2 ** 32 - 2, 2 ** 32 - 1];
 
 describe('a tallying observer', () => {
   it.each(WIRE_VERSIONS)('has the totals of a source, wire version %d', (wireVersion) => {
@@ -27,6 +30,30 @@ describe('a tallying observer', () => {
     const { memoryInUse, transfers } = agent!;
     expect(observer.tally()).toEqual({ memoryInUse, events: agent!.events, transfers });
     observer.close();
+  });
+
+  it.each(WIRE_VERSIONS)('keeps keys at the limits of their fields apart, wire version %d', (wireVersion) => {
+    const file = path.join(temporaryDirectory(), 'agent');
+    const [stored, given] = wireVersion <= 2 ? [[-(2 ** 31), -1, 2 ** 31 - 1], true] : [[Category.CUSTOM], false];
+    const keys =
+      wireVersion === 1 ? ['', 'x'.repeat(31), '\u{ff}'].map((name) => ({ name })) : LIMITS.map((type) => ({ type }));
+    const events = stored.flatMap((category) => keys.map((key) => ({ ...key, category })));
+    const writer = new RingWriter(file, { wireVersion, capacity: 64 });
+    for (const event of events) {
+      const { category, ...key } = event;
+      writer.push({ ...key, ...(given ? { category } : {}), value: 7 });
+    }
+    writer.close();
+    const observer = observeTally(file, tallyOptions());
+    observer.observe();
+    const seen = observer.tally().events.filter(({ count }) => count > 0);
+    observer.close();
+    expect(seen.map(({ type, name, category }) => ({ type, name, category }))).toEqual(
+      events.map((event) => ({ type: undefined, name: undefined, ...event })),
+    );
+    expect(seen.every(({ count, sum, known, overflow }) => count === 1 && sum === 7n && !known && !overflow)).toBe(
+      true,
+    );
   });
 
   it('continues after a restart in the same file', () => {

@@ -48,6 +48,8 @@ function openssl(args: readonly string[]): void {
 
 /** Files that the client shows and trusts, and `user:password`. */
 export interface Shown extends Partial<Pair> {
+  /** False if any certificate of the server will do. */
+  readonly verifies?: boolean;
   readonly ca?: string;
   readonly auth?: string;
   readonly agent?: RequestOptions['agent'];
@@ -60,12 +62,15 @@ export interface Asked {
 }
 
 /** Asks over a new connection, unless there is an agent. */
-export function ask(url: string | URL, { ca, cert, key, auth, agent = false }: Shown = {}): Promise<Asked> {
+export function ask(
+  url: string | URL,
+  { ca, cert, key, auth, agent = false, verifies = true }: Shown = {},
+): Promise<Asked> {
   const files = Object.entries({ ca, cert, key }).filter(([, file]) => file !== undefined);
   const pems = Object.fromEntries(files.map(([name, file]) => [name, readFileSync(file!)]));
   const send = new URL(url).protocol === 'https:' ? getSecure : get;
   return new Promise((resolve, reject) => {
-    const options = { ...pems, agent, ...(auth === undefined ? {} : { auth }) };
+    const options = { ...pems, agent, rejectUnauthorized: verifies, ...(auth === undefined ? {} : { auth }) };
     send(url, options, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => (text += part));

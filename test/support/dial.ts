@@ -22,9 +22,9 @@ export class Dialed {
   }
 
   /** Asks and resolves to the whole answer, or to the part that came before the server closed the connection. */
-  async ask(where: string, headers = ''): Promise<string> {
+  async ask(where: string, headers = '', host = 'localhost'): Promise<string> {
     this.#answer = '';
-    this.socket.write(`GET ${where} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`);
+    this.socket.write(`GET ${where} HTTP/1.1\r\nhost: ${host}\r\n${headers}\r\n`);
     const whole = new Promise<void>((resolve) => this.socket.on('data', () => this.#isWhole && resolve()));
     await Promise.race([whole, this.closed]);
     return this.#answer;

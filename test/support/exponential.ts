@@ -1,5 +1,5 @@
 /** Exponential tallies as the native part makes them. */
-import type { ExponentialTally } from '../../src/exponential.js';
+import type { ExponentialTally } from '../../src/ground/exponential.js';
 
 /** Returns the tally of these values, none of them below 0. */
 export function exponentialTally(values: readonly number[], scale = 4): ExponentialTally {

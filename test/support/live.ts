@@ -12,10 +12,11 @@ export const transferSourcePath = fileURLToPath(new URL('../../native/build/tran
 
 /** Last line of transfer-source, as far as tests read it. */
 export interface Totals {
-  agents: { agent: string; written: number; wiped: number; restarts: number }[];
+  agents: { agent: string; written: number; refused: number; dropped: number; wiped: number; restarts: number }[];
   totals: {
     written: number;
     refused: number;
+    dropped: number;
     wiped: number;
     restarts: number;
     transfersTx: number;

@@ -56,7 +56,13 @@ type Kind = 'sum' | 'gauge' | 'histogram' | 'exponentialHistogram';
 type JsonMetric = { name: string } & Partial<Record<Kind, JsonData>>;
 
 export interface JsonPush {
-  resourceMetrics: { scopeMetrics: { metrics: JsonMetric[] }[] }[];
+  resourceMetrics: { resource?: { attributes?: JsonPoint['attributes'] }; scopeMetrics: { metrics: JsonMetric[] }[] }[];
+}
+
+/** Returns service.instance.id of a push. */
+export function instanceIn({ resourceMetrics }: JsonPush): string | undefined {
+  const attributes = resourceMetrics[0]?.resource?.attributes;
+  return attributes?.find(({ key }) => key === 'service.instance.id')?.value.stringValue;
 }
 
 export function pointsIn(push: JsonPush | undefined): OtlpPoint[] {

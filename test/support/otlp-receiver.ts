@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import * as grpc from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { onTestFinished } from 'vitest';
-import { type JsonPush, type OtlpPoint, pointsIn } from './otlp-points.js';
+import { instanceIn, type JsonPush, type OtlpPoint, pointsIn } from './otlp-points.js';
 
 export type { OtlpPoint } from './otlp-points.js';
 
@@ -15,6 +15,10 @@ export interface OtlpReceiver {
   url: string;
   /** Returns the points of the last push. */
   points: () => OtlpPoint[];
+  /** Returns the points of all pushes since the start. */
+  allPoints: () => OtlpPoint[];
+  /** Returns service.instance.id of each push, without repetitions. */
+  instances: () => (string | undefined)[];
   /** Headers of all pushes, in order. */
   headers: Record<string, unknown>[];
 }
@@ -37,8 +41,12 @@ const { 'opentelemetry.proto.collector.metrics.v1.MetricsService': service } = l
 /** Decodes a push. */
 export const fromProtobuf = service!['Export']!.requestDeserialize as (bytes: Buffer) => JsonPush;
 
-/** Starts one. With TLS it accepts only clients with the certificate. */
-export async function startOtlpReceiver({ tls = false, host = '127.0.0.1' } = {}): Promise<OtlpReceiver> {
+/** Starts one. With TLS it accepts only clients with the certificate. `mostBytes`: of a push. */
+export async function startOtlpReceiver({
+  tls = false,
+  host = '127.0.0.1',
+  mostBytes = Infinity,
+} = {}): Promise<OtlpReceiver> {
   const pushes: JsonPush[] = [];
   const headers: Record<string, unknown>[] = [];
   const take = (request: IncomingMessage, bytes: Buffer): void => {
@@ -51,7 +59,9 @@ export async function startOtlpReceiver({ tls = false, host = '127.0.0.1' } = {}
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      take(request, Buffer.concat(parts));
+      const bytes = Buffer.concat(parts);
+      if (bytes.length > mostBytes) return void response.writeHead(413).end();
+      take(request, bytes);
       response.setHeader('content-type', request.headers['content-type']!);
       response.end(request.headers['content-type'] === 'application/json' ? '{}' : '');
     });
@@ -61,7 +71,15 @@ export async function startOtlpReceiver({ tls = false, host = '127.0.0.1' } = {}
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   const url = `${tls ? 'https' : 'http'}://${inUrl(host)}:${port}/v1/metrics`;
-  return { url, headers, points: () => pointsIn(pushes.at(-1)) };
+  return { url, headers, ...pushed(pushes) };
+}
+
+function pushed(pushes: readonly JsonPush[]): Pick<OtlpReceiver, 'points' | 'allPoints' | 'instances'> {
+  return {
+    points: () => pointsIn(pushes.at(-1)),
+    allPoints: () => pushes.flatMap(pointsIn),
+    instances: () => [...new Set(pushes.map(instanceIn))],
+  };
 }
 
 function inUrl(host: string): string {
@@ -75,10 +93,14 @@ function secrets() {
 }
 
 /** Starts one like startOtlpReceiver(), over grpc. */
-export async function startGrpcReceiver({ tls = false, host = '127.0.0.1' } = {}): Promise<OtlpReceiver> {
+export async function startGrpcReceiver({
+  tls = false,
+  host = '127.0.0.1',
+  mostBytes = 4 * 2 ** 20,
+} = {}): Promise<OtlpReceiver> {
   const pushes: JsonPush[] = [];
   const headers: Record<string, unknown>[] = [];
-  const server = new grpc.Server();
+  const server = new grpc.Server({ 'grpc.max_receive_message_length': mostBytes });
   server.addService(service!, {
     Export: ({ request, metadata }: grpc.ServerUnaryCall<JsonPush, object>, done: grpc.sendUnaryData<object>) => {
       headers.push(metadata.getMap());
@@ -94,5 +116,9 @@ export async function startGrpcReceiver({ tls = false, host = '127.0.0.1' } = {}
     server.bindAsync(`${inUrl(host)}:0`, credentials, (error, bound) => (error ? reject(error) : resolve(bound))),
   );
   onTestFinished(() => server.forceShutdown());
-  return { url: `${tls ? 'https' : 'http'}://${inUrl(host)}:${port}`, headers, points: () => pointsIn(pushes.at(-1)) };
+  return {
+    url: `${tls ? 'https' : 'http'}://${inUrl(host)}:${port}`,
+    headers,
+    ...pushed(pushes),
+  };
 }

@@ -1,6 +1,6 @@
 /** The package as users get it: packed, and installed into separate projects without a compiler. */
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,9 +37,16 @@ export async function tool(spec: string, inside: string, ...flags: string[]): Pr
   const folder = path.join(TOOLS, spec.replaceAll('/', '+'));
   const file = path.join(folder, 'node_modules', inside);
   if (!existsSync(file)) {
-    mkdirSync(folder, { recursive: true });
+    // Two files may need it at once. A folder at its path is whole.
+    mkdirSync(TOOLS, { recursive: true });
+    const made = mkdtempSync(path.join(TOOLS, '.made-'));
     const quietly = ['--silent', '--no-audit', '--no-fund', '--ignore-scripts'];
-    await exec('npm', ['install', ...quietly, ...flags, '--prefix', folder, spec]);
+    await exec('npm', ['install', ...quietly, ...flags, '--prefix', made, spec]);
+    try {
+      renameSync(made, folder);
+    } catch {
+      rmSync(made, { recursive: true }); // the other file was first
+    }
   }
   return file;
 }

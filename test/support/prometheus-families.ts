@@ -1,6 +1,9 @@
 /** Reads Prometheus' protobuf exposition with protobufjs, and renders it as text. */
 import protobuf from 'protobufjs';
 
+/** Series whose values change between two scrapes although no event arrives. */
+export const CHANGING = /^(nixl_(collector|agent_idle|time|ring_full_time|exporter)|process_)/;
+
 /** A decoded family. Fields that are not in the message are absent. */
 export interface Family {
   name: string;

@@ -13,6 +13,8 @@ export interface RingOrder {
     readonly category?: number;
     readonly value: number;
   }[];
+  /** True: the process ends this ring after the events, and lives on. */
+  readonly ends?: boolean;
 }
 
 /** Program that makes rings: each line on its stdin names a ring and the events to write into it. */
@@ -21,9 +23,10 @@ const PROGRAM = `
   const { RingWriter } = await import(process.argv[1]);
   const writers = new Map();
   createInterface({ input: process.stdin }).on('line', (line) => {
-    const { path, wireVersion, events } = JSON.parse(line);
+    const { path, wireVersion, events, ends } = JSON.parse(line);
     if (!writers.has(path)) writers.set(path, new RingWriter(path, { wireVersion }));
     for (const event of events) if (!writers.get(path).push(event)) throw new Error('the ring is full');
+    if (ends) writers.get(path).close();
     console.log('done');
   });`;
 
@@ -32,13 +35,14 @@ export class RingProcess {
   #answers = 0;
   #asked = 0;
 
-  constructor(env: Record<string, string> = {}) {
+  /** `atEnd`: when it is killed, in place of the end of the test. */
+  constructor(env: Record<string, string> = {}, atEnd: (kill: () => void) => void = onTestFinished) {
     this.#child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, dist('rings.js')], {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { PATH: process.env['PATH'], ...env },
     });
     this.#child.stdout!.on('data', (text: Buffer) => (this.#answers += text.toString().split('\n').length - 1));
-    onTestFinished(() => void this.#child.kill('SIGKILL'));
+    atEnd(() => void this.#child.kill('SIGKILL'));
   }
 
   get pid(): number {

@@ -1,6 +1,6 @@
 /** `nixl-otel completion`: prints the completion script of a shell, made of the same rows as --help. */
 import type { Command } from 'commander';
-import { print } from '../process/output.js';
+import { print } from '../../process/output.js';
 import type { CommandReference } from '../reference.js';
 
 const SCRIPTS = {

@@ -7,11 +7,12 @@ import { namedFile, resolve } from '../../settings/resolve.js';
 import type { Environment, OptionRows, Resolution } from '../../settings/row.js';
 import { ALL_SERVE_ROWS, SERVE_ROWS, SERVE_SECTION } from '../../settings/serve-rows.js';
 import { producerSettings, warnOfNoEffect } from '../../settings/settings.js';
-import { locateExporters, unusedSettings } from '../exporter-settings.js';
-import { Failure, ExitCode } from '../process/failure.js';
-import { packageFolder } from '../../package.js';
-import { requireFrom } from '../../require-from.js';
-import { print } from '../process/output.js';
+import { locateExporters, unusedSettings } from '../../serve/outputs/exporter-settings.js';
+import { Failure, ExitCode } from '../../process/failure.js';
+import { packageFolder } from '../../ground/package.js';
+import { withNixlConfig } from '../../settings/nixl-config.js';
+import { requireFrom } from '../../ground/require-from.js';
+import { print } from '../../process/output.js';
 
 const HELP = `
 The order of precedence is: flags and options in code, environment variables, the file, defaults. Without FILE, check and
@@ -23,7 +24,7 @@ export function defineConfig(config: Command): void {
   config
     .command('print [file]')
     .description('print the values in force, each with its origin')
-    .action((file?: string) => print(effectiveConfig(file, process.env).trimEnd()));
+    .action((file?: string) => print(effectiveConfig(file, withNixlConfig(process.env)).trimEnd()));
   config
     .command('schema')
     .description('print the JSON Schema of configuration files')
@@ -35,10 +36,11 @@ function fileOf(given: string | undefined, environment: Environment): WrittenSet
 }
 
 async function check(given: string | undefined): Promise<void> {
-  const file = fileOf(given, process.env);
+  const environment = withNixlConfig(process.env);
+  const file = fileOf(given, environment);
   if (file === undefined) throw new Failure('no file is given, and NIXL_OTEL_CONFIG is not set', ExitCode.USAGE);
   // Checks modules and variables as a service does. Sets a directory, because file and variables need not name one.
-  warnOfNoEffect(producerSettings({ directories: '/' }, process.env, file), diag);
+  warnOfNoEffect(producerSettings({ directories: '/' }, environment, file), diag);
   const resolved = resolve(ALL_SERVE_ROWS, { givenBy: 'flag', environment: {}, file });
   unusedSettings(resolved, file);
   locateExporters(resolved, file);
@@ -50,7 +52,7 @@ async function check(given: string | undefined): Promise<void> {
 async function checkWebConfig(resolved: Resolution): Promise<void> {
   const file = resolved.get('webConfig')?.value as string | undefined;
   if (file === undefined) return;
-  const { WebGate } = await import('../access/gate.js');
+  const { WebGate } = await import('../../serve/access/gate.js');
   new WebGate(file, true).close();
 }
 

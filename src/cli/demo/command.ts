@@ -8,13 +8,13 @@ import { ALL_SERVE_ROWS, givenFlags, serveSettings, type ServeSettings } from '.
 import { settingsFrom, withSource } from '../../settings/settings.js';
 import { wholeNumber } from '../../settings/shape.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
-import { Failure, orFailure } from '../process/failure.js';
-import { parserOf } from '../flag-parser.js';
+import { Failure, orFailure } from '../../process/failure.js';
+import { parserOf } from '../../process/flag-parser.js';
 import { addFlags } from '../flags.js';
-import { print, onStdoutClosed } from '../process/output.js';
-import { amount } from '../figures/formats.js';
-import type { MetricsPipeline } from '../serve/pipeline.js';
-import { StopRequest } from '../process/stop.js';
+import { print, onStdoutClosed } from '../../process/output.js';
+import { numberText } from '../../ground/figures/figure.js';
+import type { MetricsPipeline } from '../../serve/pipeline.js';
+import { StopRequest } from '../../process/stop.js';
 import { countedEvents, rateLine } from './rate-line.js';
 import { TransferSource, type TransferTotals } from './transfer-source.js';
 
@@ -51,8 +51,9 @@ async function demo(options: DemoOptions): Promise<void> {
     const resolved = resolve(ALL_SERVE_ROWS, { given, givenBy: 'flag', environment: {} });
     const settings = serveSettings(resolved);
     const rings = withSource(settingsFrom(resolved, undefined));
-    const { whileServing } = await import('../serve/serving.js');
-    await whileServing(settings, rings, true, async ({ pipeline, urls: [url] }) => {
+    const { whileServing } = await import('../../serve/serving.js');
+    const { publishPage } = await import('../../page/routes.js');
+    await whileServing(settings, rings, true, publishPage, async ({ pipeline, urls: [url] }) => {
       const source = new TransferSource(directory);
       try {
         await source.ready;
@@ -91,6 +92,6 @@ async function printRates(pipeline: MetricsPipeline, source: TransferSource, sto
 
 /** Compares the events that the agents wrote with those that were counted. Unequal numbers are a bug. */
 function summary({ written, transfersTx, transfersRx }: TransferTotals, counted: Snapshot): string {
-  const transfers = amount(transfersTx + transfersRx);
-  return `${transfers} transfers; events written by the agents: ${amount(written)}, counted: ${amount(countedEvents(counted))}`;
+  const transfers = numberText(transfersTx + transfersRx);
+  return `${transfers} transfers; events written by the agents: ${numberText(written)}, counted: ${numberText(countedEvents(counted))}`;
 }

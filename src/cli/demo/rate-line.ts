@@ -1,29 +1,32 @@
 /** The line of rates that demo prints. Pure. */
-import type { AgentSnapshot, Snapshot } from '../../shm-bridge/types.js';
-import { plural } from '../../plural.js';
-import { amount } from '../figures/formats.js';
-import { Interval } from '../figures/rates.js';
-import { ratesOf, rateTexts, totalsOf } from '../figures/totals.js';
+import type { Snapshot } from '../../shm-bridge/types.js';
+import { bytesRateText, numberText, plural, times } from '../../ground/figures/figure.js';
+import { Interval } from '../../view/figures/rates.js';
+import { ErrorStatuses, modelsOf } from '../../view/model/from-snapshot.js';
+import { ratesOf } from '../../view/model/rows.js';
+
+const STATUSES = new ErrorStatuses([]);
 
 /** `2 agents · tx 1.2 GB/s · rx 412 MB/s · 310 req/s · 0 errors/s · 0 lost` */
 export function rateLine(before: Snapshot | undefined, after: Snapshot): string {
-  const now = withTotals(after);
-  const interval = new Interval(before && withTotals(before), now);
+  const now = sampleOf(after);
+  const rates = ratesOf(new Interval(before && sampleOf(before), now), now.agents);
   // Losses are totals, not rates: a lost event must stay visible in later lines.
-  const lost = now.agents.reduce((all, { dropped }) => all + dropped, 0n);
-  const full = after.agents.reduce((all, { foundFull }) => all + foundFull, 0);
-  const fullText = full === 0 ? [] : [`rings found full ${amount(full)} times: more events may be lost`];
+  const lost = now.agents.reduce((all, agent) => all + agent.lost, 0);
+  const full = now.agents.reduce((all, { foundFull }) => all + foundFull, 0);
   return [
     agentCount(after),
-    ...rateTexts(ratesOf(interval, now.agents)),
-    `${amount(Number(lost))} lost`,
-    ...fullText,
+    `tx ${bytesRateText(rates.txBytesPerSecond ?? 0)}`,
+    `rx ${bytesRateText(rates.rxBytesPerSecond ?? 0)}`,
+    `${numberText(rates.requestsPerSecond ?? 0)} req/s`,
+    `${numberText(rates.errorsPerSecond ?? 0)} errors/s`,
+    `${numberText(lost)} lost`,
+    ...(full === 0 ? [] : [`rings found full ${times(full)}: more events may be lost`]),
   ].join(' · ');
 }
 
-function withTotals({ takenMs, agents }: Snapshot) {
-  const totals = ({ id, startTimeMs, events }: AgentSnapshot) => ({ id, startTimeMs, ...totalsOf(events) });
-  return { takenMs, agents: agents.map(totals) };
+function sampleOf({ takenMs, agents }: Snapshot) {
+  return { takenMs, agents: modelsOf(agents, STATUSES) };
 }
 
 function agentCount({ agents }: Snapshot): string {

@@ -1,7 +1,7 @@
 /** Child process of the demo, which moves real memory and writes rings as agents do. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { Failure } from '../process/failure.js';
+import { Failure } from '../../process/failure.js';
 import { transferSource } from '../transfer-source.js';
 
 /** Two agents in separate processes, about half a gigabyte per second in all: visible, and light on the machine. */

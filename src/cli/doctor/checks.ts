@@ -1,6 +1,7 @@
 /** All checks of `nixl-otel doctor`, in the order of an event's way: process, directory, rings, serve, receiver. */
 import path from 'node:path';
-import { NixlTelemetryError } from '../../errors.js';
+import { NixlTelemetryError } from '../../ground/errors.js';
+import { withNixlConfig } from '../../settings/nixl-config.js';
 import { namedFile, resolve } from '../../settings/resolve.js';
 import type { Resolution } from '../../settings/row.js';
 import {
@@ -12,12 +13,14 @@ import {
   type ServeSettings,
 } from '../../settings/serve-rows.js';
 import { requireRings } from '../../shm-bridge/ring.js';
-import { listens } from '../exporter-settings.js';
-import { Failure } from '../process/failure.js';
-import { directoryFindings, type Place } from './directory-checks.js';
-import { type Finding, finding, ok } from './finding.js';
+import { listens } from '../../serve/outputs/exporter-settings.js';
+import { Failure } from '../../process/failure.js';
+import { directoryFindings, type ExaminedPlace } from './directory-checks.js';
+import type { DoctorFinding } from '../../view/answers/doctor-finding.js';
+import { finding, ok } from './finding.js';
+import { lookAt, type NixlProcess, nixlProcesses } from './nixl-processes.js';
 import { processFindings, ringDirectoryOf } from './process-checks.js';
-import { lookAt, type NixlProcess, nixlProcesses, reached } from './processes.js';
+import { reached } from './processes.js';
 import { type CheckedRing, ringFindings, ringsIn } from './ring-checks.js';
 import { addressFindings, serveFindings } from './serve-checks.js';
 
@@ -27,7 +30,7 @@ export { serveFindings };
  * Checks directories, the processes that use NIXL, and the outputs of serve. `given`: undefined for the directories of serve.
  * @throws NixlTelemetryError on a platform without rings
  */
-export async function hostFindings(given: readonly string[] | undefined): Promise<Finding[]> {
+export async function hostFindings(given: readonly string[] | undefined): Promise<DoctorFinding[]> {
   requireRings();
   const settings = settingsOf(given);
   if (settings instanceof NixlTelemetryError) return [wrongSetting(settings)];
@@ -49,29 +52,27 @@ export async function hostFindings(given: readonly string[] | undefined): Promis
  * Checks one process and the directory that it was started with.
  * @throws NixlTelemetryError on a platform without rings
  */
-export async function processAndItsRings(pid: number): Promise<Finding[]> {
+export async function processAndItsRings(pid: number): Promise<DoctorFinding[]> {
   requireRings();
   const one = lookAt(pid);
   const [subject, values] = [`process ${pid}`, { PID: pid }];
   if (one === 'gone') return [finding('no-process', { subject, what: 'there is no such process', values })];
   if (one === 'hidden') return [finding('process-hidden', { subject, what: 'it cannot be examined', values })];
-  // Its mistakes are problems, as those of an agent: the user means this process.
-  const agent = { ...one, hasLibrary: true };
-  const findings = await findingsOf([agent], checkedPlaces(placesOf([agent]), false));
+  const findings = await findingsOf([one], checkedPlaces(placesOf([one]), false), true);
   if (one.hasLibrary || findings.some(({ finding: name }) => name === 'process')) return findings;
   return [finding('no-library', { subject: one.title, what: 'has not loaded the library of NIXL' }), ...findings];
 }
 
 interface CheckedPlace {
-  readonly place: Place;
-  readonly findings: readonly Finding[];
+  readonly place: ExaminedPlace;
+  readonly findings: readonly DoctorFinding[];
   /** Undefined if the directory cannot be read. */
   readonly rings: readonly CheckedRing[] | undefined;
   /** Also rings on network file systems. */
   readonly force: boolean;
 }
 
-function checkedPlaces(places: readonly Place[], force: boolean): CheckedPlace[] {
+function checkedPlaces(places: readonly ExaminedPlace[], force: boolean): CheckedPlace[] {
   return places.map((place) => {
     const findings = directoryFindings(place, force);
     const isReadable = findings.some(({ finding: name }) => name === 'directory');
@@ -84,21 +85,30 @@ function hiddenFindings(
   hidden: number,
   checked: readonly CheckedPlace[],
   values: Readonly<Record<string, string>>,
-): Finding[] {
+): DoctorFinding[] {
   if (hidden === 0) return [];
   const [subject, what] = ['processes', `processes of other users that cannot be examined: ${hidden}`];
   const rings = checked.flatMap((one) => one.rings ?? []);
   const areKnown = checked.every((one) => one.rings !== undefined && one.rings.length > 0);
-  if (rings.length > 0 && areKnown && rings.every(({ writer }) => writer !== undefined)) {
+  if (rings.length > 0 && areKnown && rings.every(({ writers }) => writers.length > 0)) {
     return [ok('processes', subject, `${what}; the process of each ring is known`)];
   }
   return [finding('processes-hidden', { subject, what, values })];
 }
 
-async function findingsOf(processes: readonly NixlProcess[], checked: readonly CheckedPlace[]): Promise<Finding[]> {
-  const places = checked.map(({ place }) => place);
-  const writers = new Set(checked.flatMap(({ rings = [] }) => rings.flatMap(({ writer }) => writer ?? [])));
-  const found = processes.flatMap((one) => processFindings(one, places, writers.has(one.pid)));
+async function findingsOf(
+  processes: readonly NixlProcess[],
+  checked: readonly CheckedPlace[],
+  isNamed = false,
+): Promise<DoctorFinding[]> {
+  const all = checked.flatMap(({ rings = [] }) => rings);
+  const sights = {
+    places: checked.map(({ place }) => place),
+    writers: new Set(all.flatMap(({ writers }) => writers)),
+    haveRings: all.length > 0,
+    isNamed,
+  };
+  const found = processes.flatMap((one) => processFindings(one, sights));
   for (const { place, findings, rings, force } of checked) {
     found.push(...findings, ...(rings === undefined ? [] : await ringFindings(place, rings, force)));
   }
@@ -106,28 +116,36 @@ async function findingsOf(processes: readonly NixlProcess[], checked: readonly C
 }
 
 /** Returns the directories that the settings name, also by globs; undefined if they name none. */
-function placesIn(settings: Resolution): Place[] | undefined {
+function placesIn(settings: Resolution): ExaminedPlace[] | undefined {
   const texts = (key: string): string[] | undefined => settings.get(key)?.value as string[] | undefined;
   const named = [...(texts('directories') ?? []), ...(texts('globs') ?? []).map((glob) => path.dirname(glob))];
   if (named.length === 0) return undefined;
   return [...new Set(named.map((one) => path.resolve(one)))].map((title) => ({ title, path: title }));
 }
 
-/** Returns the directories that the processes were started with. */
-function placesOf(processes: readonly NixlProcess[]): Place[] {
-  const places = new Map<string, Place>();
-  for (const one of processes) {
-    const directory = ringDirectoryOf(one);
-    if (directory === undefined) continue;
-    const { given: title, path: reachable } = reached(one.pid, directory);
-    places.set(reachable, { title, path: reachable });
+/** Returns the directories of rings that the processes write, or were started with. */
+function placesOf(processes: readonly NixlProcess[]): ExaminedPlace[] {
+  const agents = processes.filter(({ hasLibrary }) => hasLibrary);
+  const places = new Map<string, ExaminedPlace>();
+  // Programs without NIXL's library may write rings, too; but so may a shell have the variables.
+  for (const one of agents.length > 0 ? agents : processes) {
+    const written = one.rings.map((ring) => ({ title: path.dirname(ring.given), path: path.dirname(ring.path) }));
+    for (const place of written.length > 0 ? written : startedWith(one)) places.set(place.path, place);
   }
   return [...places.values()];
 }
 
+function startedWith({ pid, environment = {} }: NixlProcess): ExaminedPlace[] {
+  const directory = ringDirectoryOf(environment);
+  if (directory === undefined) return [];
+  const { given: title, path: reachable } = reached(pid, directory);
+  return [{ title, path: reachable }];
+}
+
 function settingsOf(directories: readonly string[] | undefined): Resolution | NixlTelemetryError {
-  const layers = { given: { directories }, givenBy: 'flag', environment: process.env } as const;
   try {
+    const environment = withNixlConfig(process.env);
+    const layers = { given: { directories }, givenBy: 'flag', environment } as const;
     return resolve(ALL_SERVE_ROWS, { ...layers, file: namedFile(layers, SERVE_SECTION) });
   } catch (error) {
     if (error instanceof NixlTelemetryError) return error;
@@ -136,15 +154,15 @@ function settingsOf(directories: readonly string[] | undefined): Resolution | Ni
 }
 
 /** Checks what serve would do with the settings: listen, and push. */
-async function outputFindings(resolved: Resolution, directory: string): Promise<Finding[]> {
+async function outputFindings(resolved: Resolution, directory: string): Promise<DoctorFinding[]> {
   const settings = serveSettings(resolved);
   const port = listens(resolved) ? await serverFindings(settings, directory) : [];
   const { otlpEndpoint } = SERVE_ROWS;
   const hasReceiver = otlpEndpoint.variables.some((one) => 'readBySdk' in one && process.env[one.name]);
   if (!settings.exporter.includes('otlp') && !resolved.has('otlpEndpoint') && !hasReceiver) return port;
-  const { receiverFindings } = await import('./receiver-check.js');
+  const { receiverChecks } = await import('./receiver-check.js');
   try {
-    return [...port, ...(await receiverFindings(settings))];
+    return [...port, ...(await receiverChecks(settings))];
   } catch (error) {
     if (error instanceof NixlTelemetryError || error instanceof Failure) return [...port, wrongSetting(error)];
     throw error;
@@ -152,11 +170,11 @@ async function outputFindings(resolved: Resolution, directory: string): Promise<
 }
 
 /** Checks the web configuration and the addresses of the HTTP server. */
-async function serverFindings(settings: ServeSettings, directory: string): Promise<Finding[]> {
-  const findings: Finding[] = [];
+async function serverFindings(settings: ServeSettings, directory: string): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = [];
   let scheme: 'http' | 'https' = 'http';
   if (settings.webConfig !== undefined) {
-    const { WebGate } = await import('../access/gate.js');
+    const { WebGate } = await import('../../serve/access/gate.js');
     try {
       scheme = new WebGate(settings.webConfig, true).tls === undefined ? 'http' : 'https';
     } catch (error) {
@@ -170,6 +188,6 @@ async function serverFindings(settings: ServeSettings, directory: string): Promi
   return findings;
 }
 
-function wrongSetting({ message }: Error): Finding {
+function wrongSetting({ message }: Error): DoctorFinding {
   return finding('wrong-setting', { subject: 'settings', what: message });
 }

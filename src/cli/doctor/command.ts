@@ -1,14 +1,14 @@
 /** `nixl-otel doctor`: why there are no metrics, or too few. Drains, locks and changes nothing. */
 import type { Command } from 'commander';
-import { oneLine, printableJson } from '../../one-line.js';
-import { plural } from '../../plural.js';
+import { oneLine, printableJson } from '../../ground/one-line.js';
+import { plural } from '../../ground/figures/figure.js';
 import { wholeNumber } from '../../settings/shape.js';
-import { addClientOptions, clientAccess, type ClientOptions } from '../client-options.js';
+import { addClientOptions, clientAccess, type ClientOptions } from '../../view/client/client-options.js';
 import { addDirectoryOption } from '../directory-option.js';
-import { parserOf } from '../flag-parser.js';
-import { ExitCode, Failure } from '../process/failure.js';
-import { print } from '../process/output.js';
-import type { Finding, Status } from './finding.js';
+import { parserOf } from '../../process/flag-parser.js';
+import { ExitCode, Failure } from '../../process/failure.js';
+import { print } from '../../process/output.js';
+import type { DoctorFinding, FindingStatus } from '../../view/answers/doctor-finding.js';
 
 interface DoctorOptions extends ClientOptions {
   dir?: string[];
@@ -25,8 +25,8 @@ Without --pid and --url, doctor checks the directories that serve would read, th
 outputs of serve: its port, and the answer of its OTLP receiver to a push without metrics. It drains no ring and changes
 no file. As another user than that of the agents it sees less, and says so.
 
-problem: metrics are missing, or would be. note: a risk, or a fact that doctor could not check. The exit code is 0
-only if all is well: 1 with a problem or a note.
+problem: metrics are missing or too low, or would be. note: a risk, or a fact that doctor could not check. The exit
+code is 1 with a problem, else 0.
 
 Examples:
   nixl-otel doctor --dir /dev/shm/nixl
@@ -49,13 +49,14 @@ async function doctor(options: DoctorOptions, command: Command): Promise<void> {
   if (given.length > 1) command.error(`error: ${given.join(' and ')} exclude each other: give one of them`);
   const findings = await findingsOf(options, command);
   for (const one of findings) print(json === true ? printableJson(one) : asText(one));
-  const count = (status: Status): number => findings.filter((one) => one.status === status).length;
+  const count = (status: FindingStatus): number => findings.filter((one) => one.status === status).length;
   const [problems, notes] = [count('problem'), count('note')];
-  const texts = [problems > 0 && plural(problems, 'problem'), notes > 0 && plural(notes, 'note')].filter(Boolean);
-  if (texts.length > 0) throw new Failure(texts.join(', '), ExitCode.FAILED);
+  if (problems === 0) return;
+  const texts = [plural(problems, 'problem'), ...(notes > 0 ? [plural(notes, 'note')] : [])];
+  throw new Failure(texts.join(', '), ExitCode.FAILED);
 }
 
-async function findingsOf(options: DoctorOptions, command: Command): Promise<Finding[]> {
+async function findingsOf(options: DoctorOptions, command: Command): Promise<DoctorFinding[]> {
   const { dir, pid, url } = options;
   const addresses = url === undefined ? [] : (await import('../url-option.js')).serverAddresses([url], command);
   const access = clientAccess(options, addresses, command);
@@ -65,7 +66,7 @@ async function findingsOf(options: DoctorOptions, command: Command): Promise<Fin
   return hostFindings(dir);
 }
 
-function asText({ status, finding, subject, what, why, mend }: Finding): string {
+function asText({ status, finding, subject, what, why, mend }: DoctorFinding): string {
   const head = `${status.padEnd('problem'.length)}  ${oneLine(`${subject}: ${what}`)}`;
   if (why === undefined) return head;
   return [`${head} [${finding}]`, `         why: ${why}`, `         do:  ${oneLine(mend!)}`].join('\n');

@@ -1,10 +1,11 @@
 /** Checks of a directory of rings: whether it exists, which users may use it, and its file system. */
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { reasonOf } from '../../errors.js';
-import { type Finding, finding, ok } from './finding.js';
+import { reasonOf } from '../../ground/errors.js';
+import type { DoctorFinding } from '../../view/answers/doctor-finding.js';
+import { finding, ok } from './finding.js';
 
-export interface Place {
+export interface ExaminedPlace {
   /** For messages. */
   readonly title: string;
   /** As this process reaches it. */
@@ -13,7 +14,7 @@ export interface Place {
 
 /**
  * Numbers of the file systems on which mappings may not be coherent, with names. Equal to incoherentFileSystem() of
- * native/ring_file.cc.
+ * native/ring/ring_file.cc.
  */
 export const INCOHERENT_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
@@ -24,9 +25,9 @@ export const INCOHERENT_FILE_SYSTEMS: Readonly<Record<number, string>> = {
 };
 
 /** Only a directory without a problem has rings that can be checked. `force`: rings on any file system are read. */
-export function directoryFindings({ title, path: directory }: Place, force: boolean): Finding[] {
+export function directoryFindings({ title, path: directory }: ExaminedPlace, force: boolean): DoctorFinding[] {
   const subject = title;
-  const missing = (what: string): Finding[] => [
+  const missing = (what: string): DoctorFinding[] => [
     finding('directory-missing', { subject, what, values: { DIR: title } }),
   ];
   let stats;
@@ -49,10 +50,10 @@ export function directoryFindings({ title, path: directory }: Place, force: bool
     ok('directory', subject, `the directory exists, with mode ${mode} and user ${stats.uid}`),
     ...(stats.mode & 0o002
       ? [
-          finding('open-directory', {
+          finding(mayChangeMode(stats.uid) ? 'open-directory' : 'open-volume', {
             subject,
             what: `any user may write: its mode is ${mode}`,
-            values: { DIR: title },
+            values: { DIR: title, UID: process.getuid!() },
           }),
         ]
       : []),
@@ -60,4 +61,9 @@ export function directoryFindings({ title, path: directory }: Place, force: bool
       ? []
       : [finding('network-file-system', { subject, what: `the directory is on ${network}` })]),
   ];
+}
+
+function mayChangeMode(owner: number): boolean {
+  const user = process.getuid!();
+  return user === 0 || user === owner;
 }

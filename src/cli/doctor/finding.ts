@@ -1,40 +1,29 @@
 /** Findings of `nixl-otel doctor`, with their reasons and the commands that mend them. Pure. */
+import { listed } from '../../ground/figures/figure.js';
+import type { DoctorFinding, FindingStatus } from '../../view/answers/doctor-finding.js';
 import { type FindingName, type FindingRow, FINDINGS } from './findings.js';
 
-export type Status = 'ok' | 'note' | 'problem';
-
-export interface Finding {
-  readonly status: Status;
-  /** Kind of the finding: a key of FINDINGS, or the name of a check that found nothing. */
-  readonly finding: string;
-  /** Directory, process, address or setting that was examined. */
-  readonly subject: string;
-  readonly what: string;
-  /** Absent if the status is `ok`. */
-  readonly why?: string;
-  /** Command that mends it; absent if the status is `ok`. */
-  readonly mend?: string;
-}
+export type FindingValues = Readonly<Record<string, string | number | readonly string[]>>;
 
 interface Details {
   readonly subject: string;
   readonly what: string;
   /** Values for the names in capitals of the command. */
-  readonly values?: Readonly<Record<string, string | number>>;
+  readonly values?: FindingValues;
   /** Instead of the status of the row, if the check is not certain. */
-  readonly status?: Status;
+  readonly status?: FindingStatus;
 }
 
-export function finding(name: FindingName, { subject, what, values = {}, status }: Details): Finding {
+export function finding(name: FindingName, { subject, what, values = {}, status }: Details): DoctorFinding {
   const row: FindingRow = FINDINGS[name];
   const mend = row.mend.replaceAll(/\b[A-Z]+\b/g, (word) => {
-    return Object.hasOwn(values, word) ? shellWord(values[word]!) : word;
+    return Object.hasOwn(values, word) ? [values[word]!].flat().map(shellWord).join(' ') : word;
   });
   return { status: status ?? row.status, finding: name, subject, what, why: row.why, mend };
 }
 
 /** A check that found nothing wrong. */
-export function ok(name: string, subject: string, what: string): Finding {
+export function ok(name: string, subject: string, what: string): DoctorFinding {
   return { status: 'ok', finding: name, subject, what };
 }
 
@@ -44,11 +33,7 @@ function shellWord(value: string | number): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-const MAX_LISTED = 3;
-
-/** Lists the first texts and counts the others: `a, b, c and 7 more`. */
-export function listed(texts: readonly string[]): string {
-  const rest = texts.length - MAX_LISTED;
-  const first = texts.slice(0, MAX_LISTED).join(', ');
-  return rest > 0 ? `${first} and ${rest} more` : first;
+/** Names the first three, and counts the others. */
+export function firstThree(texts: readonly string[]): string {
+  return listed(texts, 3);
 }

@@ -1,4 +1,6 @@
-/** A row for each kind of finding: its reason, and the command that mends it. docs/doctor.md has them as a table. */
+/** A row for each kind of finding: its reason, and the command that mends it. docs/doctor.md has their names. */
+
+import { AGENT_STOPS, stopSentence } from './agent-stops.js';
 
 export interface FindingRow {
   readonly status: 'note' | 'problem';
@@ -32,9 +34,43 @@ export const FINDINGS = {
     why: 'Only its own user and root may examine a process, so agents among these are not seen.',
     mend: 'sudo nixl-otel doctor --dir DIR',
   },
+  'nixl-config': {
+    status: 'problem',
+    why: `NIXL reads its settings there, too. ${stopSentence(AGENT_STOPS.configFile)} doctor follows no links there.`,
+    mend: `cat FILE # TOML with variables as keys; NIXL_TELEMETRY_ENABLE = true; ${RESTART}`,
+  },
+  'wrong-enable': {
+    status: 'problem',
+    why: stopSentence(AGENT_STOPS.enable),
+    mend: `export NIXL_TELEMETRY_ENABLE=y # ${RESTART}`,
+  },
+  'wrong-buffer-size': {
+    status: 'problem',
+    why: stopSentence(AGENT_STOPS.bufferSize),
+    mend: `export NIXL_TELEMETRY_BUFFER_SIZE=4096 # a power of two; ${RESTART}`,
+  },
+  'no-buffer-size': {
+    status: 'problem',
+    why: `${stopSentence(AGENT_STOPS.number)} 0 has the words "${AGENT_STOPS.noBuffer.words}".`,
+    mend: `export NIXL_TELEMETRY_BUFFER_SIZE=4096 # or unset it; ${RESTART}`,
+  },
+  'wrong-exporter': {
+    status: 'problem',
+    why: stopSentence(AGENT_STOPS.exporter),
+    mend: `unset NIXL_TELEMETRY_EXPORTER # or BUFFER, in capitals; ${RESTART}`,
+  },
+  'telemetry-vetoed': {
+    status: 'problem',
+    why:
+      'Off wins over a program that asks for telemetry, as vLLM does: no ring, and vLLM counts each good transfer as ' +
+      "failed. Dynamo's vLLM workers then remove NIXL_TELEMETRY_DIR as well, which does not show here.",
+    mend: `export NIXL_TELEMETRY_ENABLE=y NIXL_TELEMETRY_DIR=DIR # ${RESTART}`,
+  },
   'telemetry-off': {
     status: 'problem',
-    why: 'An agent writes telemetry only if NIXL_TELEMETRY_ENABLE is y, or if its program asks for it.',
+    why:
+      'An agent writes telemetry only if NIXL_TELEMETRY_ENABLE is y; since NIXL 1.4.0 also if it is unset, its program ' +
+      'asks for telemetry, and NIXL_TELEMETRY_DIR is set.',
     mend: `export NIXL_TELEMETRY_ENABLE=y NIXL_TELEMETRY_DIR=DIR # ${RESTART}`,
   },
   'other-exporter': {
@@ -44,7 +80,7 @@ export const FINDINGS = {
   },
   'directory-unset': {
     status: 'problem',
-    why: 'Without NIXL_TELEMETRY_DIR an agent has no place for its ring, and writes none.',
+    why: 'Without NIXL_TELEMETRY_DIR an agent has no place for its ring, and writes none. With the exporter BUFFER it raises since NIXL 1.4.0.',
     mend: `export NIXL_TELEMETRY_DIR=DIR # ${RESTART}`,
   },
   'directory-elsewhere': {
@@ -59,7 +95,7 @@ export const FINDINGS = {
   },
   'agent-may-not-write': {
     status: 'problem',
-    why: 'The user of the agent may not create files in the directory, so the agent writes no ring.',
+    why: `The user of the agent may not create files in the directory. ${stopSentence(AGENT_STOPS.directory)}`,
     mend: 'sudo chown UID DIR # then start the process again',
   },
   'small-buffer': {
@@ -67,9 +103,18 @@ export const FINDINGS = {
     why: "A ring with fewer slots than NIXL's default of 4096 is full earlier, and a full ring drops events.",
     mend: `export NIXL_TELEMETRY_BUFFER_SIZE=4096 # ${RESTART}`,
   },
+  'ring-deleted': {
+    status: 'problem',
+    why:
+      'Only a process that has a deleted file open can read it. systemd deletes what a user has in /dev/shm when the user ' +
+      'logs out (RemoveIPC), unless the user lingers or is a system user.',
+    mend: `mkdir -p -m 0750 DIR # ${RESTART}; if a logout deleted it: loginctl enable-linger UID`,
+  },
   'no-ring-of-process': {
     status: 'note',
-    why: 'It has constructed no agent yet, or constructed it before the directory existed.',
+    why:
+      'It has made no agent yet, or made it before the directory existed, or its agent has ended. After minutes of ' +
+      'transfers: perhaps a build without telemetry.',
     mend: `ls -la DIR # if no file appears once the program uses NIXL, start the process again`,
   },
   'no-directory': {
@@ -79,7 +124,7 @@ export const FINDINGS = {
   },
   'directory-missing': {
     status: 'problem',
-    why: 'Agents do not create the directory, and write no ring without it.',
+    why: `Agents do not create the directory. ${stopSentence(AGENT_STOPS.directory)}`,
     mend: "mkdir -m 0750 DIR # as the agents' user, then start the agents again",
   },
   'not-a-directory': {
@@ -102,6 +147,16 @@ export const FINDINGS = {
     why: "Any user may create rings in the directory, under any agent's name.",
     mend: 'chmod 0750 DIR',
   },
+  'open-volume': {
+    status: 'note',
+    why: 'As open-directory; this user may not change the mode, as that of a memory volume of Kubernetes.',
+    mend: 'nixl-otel serve --dir DIR --owner UID # reads rings of these users alone',
+  },
+  'directory-nearly-full': {
+    status: 'problem',
+    why: 'The kernel ends an agent whose ring finds no space (SIGBUS), at its start or later.',
+    mend: 'nixl-otel list --dir DIR # remove rings without PID, or enlarge the file system',
+  },
   'no-rings': {
     status: 'problem',
     why: 'No agent writes here: agents need these variables, and NIXL_TELEMETRY_EXPORTER unset.',
@@ -115,7 +170,7 @@ export const FINDINGS = {
   'not-a-ring': {
     status: 'problem',
     why: 'The file was truncated, or another program wrote it. The reader ignores it.',
-    mend: 'file FILE # if it is of no agent, give the rings their own directory; else start its agent again',
+    mend: 'file FILES # if it is of no agent, give the rings their own directory; else start its agent again',
   },
   'ring-unreadable': {
     status: 'problem',
@@ -143,24 +198,41 @@ export const FINDINGS = {
     mend: 'kill -CONT PID # or end it: the next consumer takes the ring',
   },
   'full-at-times': {
-    status: 'note',
-    why: 'A consumer drains the ring, and the ring was full when it was looked at: its agent may have dropped events.',
-    mend: 'export NIXL_TELEMETRY_BUFFER_SIZE=65536 # then start the agent again',
+    status: 'problem',
+    why: 'A consumer drains the ring, but not soon enough: an agent drops the events that find its ring full.',
+    mend: 'export NIXL_TELEMETRY_BUFFER_SIZE=SLOTS # then start the agent again',
   },
   undrained: {
-    status: 'note',
+    status: 'problem',
     why: 'No consumer drains these rings, so nothing exports their events.',
     mend: 'nixl-otel serve --dir DIR',
+  },
+  'ring-shared': {
+    status: 'problem',
+    why:
+      'Agents of one name in one directory write one file, and overwrite events of each other: numbers are wrong. A reader ' +
+      'that is not of this package also counts.',
+    mend: `export NIXL_TELEMETRY_DIR=DIR/$RANK # a directory for each process or pod; ${RESTART}`,
+  },
+  'ring-passed-on': {
+    status: 'note',
+    why: 'The younger process has just started: it may follow the other one, which is ending.',
+    mend: 'nixl-otel doctor --dir DIR # again, in ten seconds',
   },
   'writer-gone': {
     status: 'note',
     why: 'The agent has ended. NIXL does not delete the files of ended agents.',
-    mend: 'rm FILE # once serve has drained it',
+    mend: 'rm FILES # once serve has drained it',
   },
   'writer-unseen': {
     status: 'note',
     why: 'The agent has ended, or is in another PID namespace, or belongs to another user.',
     mend: 'docker run --pid=host IMAGE # in Kubernetes: shareProcessNamespace: true; of another user: sudo',
+  },
+  'writer-hidden': {
+    status: 'note',
+    why: 'The agent has ended, or belongs to another user: this user sees its processes and may not examine them.',
+    mend: "sudo nixl-otel doctor --dir DIR # or as the agents' user; in Kubernetes: with the capability SYS_PTRACE",
   },
   'wrong-setting': {
     status: 'problem',
@@ -209,8 +281,23 @@ export const FINDINGS = {
   },
   'serve-reports': {
     status: 'note',
-    why: 'serve cannot use these files, or waits for another consumer of them.',
+    why: 'serve cannot use these files or waits for another consumer of them, the next serve cannot use them, or lives of agents cannot be seen.',
     mend: 'nixl-otel doctor --dir DIR # on the host of serve',
+  },
+  'serve-incomplete': {
+    status: 'problem',
+    why: 'The numbers of these agents are too low or may be wrong, by what serve saw in the last minute.',
+    mend: 'nixl-otel top --url URL # the agents, and how much they lose',
+  },
+  'serve-exports-fail': {
+    status: 'problem',
+    why: 'What serve pushes does not arrive.',
+    mend: 'nixl-otel doctor --dir DIR # on the host of serve, with its settings: checks the receiver',
+  },
+  'serve-finds': {
+    status: 'note',
+    why: 'serve counts all of it; its agents or its state need a look.',
+    mend: 'nixl-otel top --url URL # the agents, and since when',
   },
 } as const satisfies Readonly<Record<string, FindingRow>>;
 

@@ -5,13 +5,13 @@ import { isIPv4 } from 'node:net';
 /** State LISTEN in /proc/net/tcp. */
 const LISTENING = '0A';
 
-export interface Listener {
+export interface ListenerProcess {
   /** Undefined if this user may not know. */
   readonly pid: number | undefined;
 }
 
 /** Returns the process that keeps others from listening on the port; undefined if there is none. */
-export function listenerOn(host: string, port: number): Listener | undefined {
+export function listenerOn(host: string, port: number): ListenerProcess | undefined {
   const wanted = hexOf(host);
   const sockets = ['tcp', 'tcp6'].flatMap((name) => socketsIn(`/proc/net/${name}`));
   const taken = sockets.find(({ address, port: one }) => one === port && conflicts(address, wanted));

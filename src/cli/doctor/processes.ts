@@ -1,75 +1,24 @@
-/** Processes that use NIXL, as /proc shows them. */
-import { readdirSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
+/** Titles, rights and paths of processes, as /proc shows them. */
+import { readFileSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import type { Environment } from '../../settings/row.js';
-import { readAgentProcess } from '../../shm-bridge/agent-process.js';
-
-/** NIXL's variables that decide whether, where and how an agent writes a ring. */
-const VARIABLES = [
-  'NIXL_TELEMETRY_ENABLE',
-  'NIXL_TELEMETRY_DIR',
-  'NIXL_TELEMETRY_EXPORTER',
-  'NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH',
-  'NIXL_TELEMETRY_BUFFER_SIZE',
-];
-
-export interface NixlProcess {
-  readonly pid: number;
-  /** For messages: `process 17 (python3)`. */
-  readonly title: string;
-  /** NIXL's variables, as of the start of the process. */
-  readonly environment: Environment;
-  /** True if it has loaded NIXL's library. A process that only has the variables may be a shell. */
-  readonly hasLibrary: boolean;
-}
-
-/** Returns the processes that use NIXL, and the number of those that this user may not examine. */
-export function nixlProcesses(): { processes: NixlProcess[]; hidden: number } {
-  const own = ancestors();
-  const pids = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && !own.has(Number(name)))
-    .map(Number);
-  const looks = pids.map(lookAt);
-  const processes = looks.filter((one): one is NixlProcess => typeof one === 'object' && isNixl(one));
-  return { processes, hidden: looks.filter((one) => one === 'hidden').length };
-}
-
-/** Returns `gone` if there is no such process, `hidden` if this user may not examine it. */
-export function lookAt(pid: number): NixlProcess | 'gone' | 'hidden' {
-  try {
-    const maps = readFileSync(`/proc/${pid}/maps`, 'latin1');
-    const environment = readAgentProcess(pid, VARIABLES)?.environment ?? {};
-    return { pid, title: titleOf(pid), environment, hasLibrary: /\/libnixl[^/\n]*\.so/.test(maps) };
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    return ['EACCES', 'EPERM'].includes(code) ? 'hidden' : 'gone';
-  }
-}
-
-function isNixl({ pid, environment, hasLibrary }: NixlProcess): boolean {
-  return hasLibrary || (Object.values(environment).some((value) => value) && !isNixlOtel(pid));
-}
-
-/** Returns whether it is a command of this package, which has the variables for the same reason as this one. */
-function isNixlOtel(pid: number): boolean {
-  const parts = textOf(`/proc/${pid}/cmdline`).split('\0').slice(0, 3);
-  return parts.some((part) => /(^|\/)nixl-otel$|\/dist\/cli\/main\.js$/.test(part));
-}
+import { statsOf } from '../../view/rings/ring-locks.js';
 
 /** `process 17 (python3)`, or the number alone if the process has ended. */
 export function titleOf(pid: number): string {
-  const name = isNixlOtel(pid) ? 'nixl-otel' : textOf(`/proc/${pid}/comm`).trim();
+  const name = isNixlOtel(pid) ? 'nixl-otel' : fileText(`/proc/${pid}/comm`).trim();
   return `process ${pid}${name && ` (${name})`}`;
 }
 
-/** This process and those that started it: a shell has the variables that it passes on. */
-function ancestors(): Set<number> {
-  const found = new Set<number>();
-  for (let pid = process.pid; pid > 0 && !found.has(pid);) {
-    found.add(pid);
-    pid = Number(/^PPid:\s*(\d+)/m.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0);
-  }
-  return found;
+/** Parts of a command line that may name the program: options of Node.js come before it. */
+const MOST_PARTS = 8;
+
+/** Returns whether it is a command of this package: `nixl-otel`, or `node dist/cli/main.js` from any folder. */
+export function isNixlOtel(pid: number): boolean {
+  const parts = fileText(`/proc/${pid}/cmdline`).split('\0').slice(0, MOST_PARTS);
+  return parts.some((part) => {
+    if (path.basename(part) === 'nixl-otel') return true;
+    return path.basename(part) === 'main.js' && reached(pid, part).given.endsWith('/dist/cli/main.js');
+  });
 }
 
 export interface Rights {
@@ -80,7 +29,7 @@ export interface Rights {
 
 /** Returns the effective user and groups of a process; undefined if it has ended. */
 export function rightsOf(pid: number): Rights | undefined {
-  const status = textOf(`/proc/${pid}/status`);
+  const status = fileText(`/proc/${pid}/status`);
   const numbers = (field: string): number[] =>
     (new RegExp(`^${field}:[ \\t]*(.*)$`, 'm').exec(status)?.[1] ?? '').split(/\s+/).filter(Boolean).map(Number);
   const [user, group] = [numbers('Uid')[1], numbers('Gid')[1]];
@@ -98,14 +47,6 @@ function sharesMounts(pid: number): boolean | undefined {
   return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync('/proc/self/ns/mnt'));
 }
 
-/** Inode of the PID namespace of the host: a constant of Linux. */
-const HOST_PID_NAMESPACE = 'pid:[4026531836]';
-
-/** Returns whether every process of the host is visible, with the right to examine it. */
-export function seesAllProcesses(): boolean {
-  return process.getuid?.() === 0 && readlinkSync('/proc/self/ns/pid') === HOST_PID_NAMESPACE;
-}
-
 /** Returns a path of a process, absolute and as this process reaches it, also into another mount namespace. */
 export function reached(pid: number, directory: string): { given: string; path: string } {
   const folder = attempt(() => readlinkSync(`/proc/${pid}/cwd`)) ?? '/';
@@ -119,14 +60,16 @@ export function isSameFile(a: string, b: string): boolean {
   return one !== undefined && one.dev === other?.dev && one.ino === other.ino;
 }
 
-/** Returns undefined if there is no such file, or if this user may not know. */
-export function statsOf(file: string): Stats | undefined {
-  return attempt(() => statSync(file));
+/** Returns an empty text if the file cannot be read. */
+export function fileText(file: string): string {
+  return attempt(() => readFileSync(file, 'utf8')) ?? '';
 }
 
-/** Returns an empty text if the file cannot be read. */
-function textOf(file: string): string {
-  return attempt(() => readFileSync(file, 'utf8')) ?? '';
+/** Returns undefined if the process has ended. The unit of its start is a hundredth of a second on every machine. */
+export function ageSeconds(pid: number): number | undefined {
+  const started = Number(fileText(`/proc/${pid}/stat`).split(') ').at(-1)!.split(' ')[19]) / 100;
+  const age = parseFloat(fileText('/proc/uptime')) - started;
+  return Number.isFinite(age) ? age : undefined;
 }
 
 /** Returns undefined if `look` throws: the process may have ended, or belong to another user. */

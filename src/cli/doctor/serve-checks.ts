@@ -1,12 +1,14 @@
-/** Checks of a running serve, by its answer at /readyz, and of the port that serve would listen on. */
+/** Checks of a running serve, by its answer at /readyz and its figures, and of the port that serve would listen on. */
 import { lstatSync } from 'node:fs';
-import { reasonOf } from '../../errors.js';
+import { reasonOf } from '../../ground/errors.js';
 import { addressText, type ListenAddress } from '../../settings/listen-address.js';
-import { type ClientAccess, type HttpAnswer, HttpClient } from '../http/client.js';
-import { type ServerAddress, withoutSecrets } from '../http/server-address.js';
-import { type Finding, finding, listed, ok } from './finding.js';
+import { type ClientAccess, type HttpAnswer, HttpClient } from '../../view/client/client.js';
+import { type ServerAddress, withoutSecrets } from '../../view/client/server-address.js';
+import type { DoctorFinding } from '../../view/answers/doctor-finding.js';
+import { finding, firstThree, ok } from './finding.js';
 import { listenerOn } from './listeners.js';
 import { titleOf } from './processes.js';
+import { FIGURES_PATH, figureFindings } from './serve-figures.js';
 
 /** Longest part of a foreign answer in a message. */
 const MOST_TEXT = 100;
@@ -18,7 +20,7 @@ const REFUSED = /^(This server needs|The client certificate is refused|The user 
 const NOT_READY = /^(stopping|the rings are closed|the collector thread has had no turn for .*)$/;
 
 /** Asks the serve at this address, which may be that of its metrics. */
-export async function serveFindings(given: ServerAddress, access: ClientAccess): Promise<Finding[]> {
+export async function serveFindings(given: ServerAddress, access: ClientAccess): Promise<DoctorFinding[]> {
   const url = withoutSecrets(given.url);
   url.pathname = url.pathname.replace(/(\/metrics)?\/?$/, '/readyz');
   url.search = '';
@@ -27,7 +29,7 @@ export async function serveFindings(given: ServerAddress, access: ClientAccess):
   try {
     const answer = await ask(given, url, access);
     return (
-      readiness(subject, answer) ?? [
+      (await stateOf(subject, answer, { given, url, access })) ?? [
         finding('not-serve', { subject, what: `the answer is not that of serve: ${shortened(answer)}`, values }),
       ]
     );
@@ -49,7 +51,7 @@ export async function addressFindings(
   address: ListenAddress,
   scheme: 'http' | 'https',
   directory: string,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   if ('socketPath' in address) return socketFindings(address.socketPath, addressText(address));
   const { host, port } = address;
   if (port === 0) return [];
@@ -62,18 +64,21 @@ export async function addressFindings(
   url.hostname = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   url.port = String(port);
   // On this machine, and without credentials: any certificate will do.
-  const answer = await ask({ name: url.host, url }, url, { verifies: false }).catch(() => undefined);
-  const found = answer && readiness(subject, answer);
+  const [given, access] = [{ name: url.host, url }, { verifies: false }];
+  const answer = await ask(given, url, access).catch(() => undefined);
+  const found = answer && (await stateOf(subject, answer, { given, url, access }));
   if (found !== undefined) return [ok('port', subject, `${by} serves there`), ...found];
   return [finding('port-taken', { subject, what: `taken by ${by}`, values: { DIR: directory } })];
 }
 
-async function socketFindings(socketPath: string, subject: string): Promise<Finding[]> {
+async function socketFindings(socketPath: string, subject: string): Promise<DoctorFinding[]> {
   if (lstatSync(socketPath, { throwIfNoEntry: false }) === undefined) return [ok('port', subject, 'free')];
   const url = new URL('http://localhost/readyz');
   try {
-    const answer = await ask({ name: subject, url, socketPath }, url, {});
-    return readiness(subject, answer) ?? [finding('socket-taken', { subject, what: 'another program answers there' })];
+    const given = { name: subject, url, socketPath };
+    const answer = await ask(given, url, {});
+    const found = await stateOf(subject, answer, { given, url, access: {} });
+    return found ?? [finding('socket-taken', { subject, what: 'another program answers there' })];
   } catch (error) {
     if ((error as { cause?: NodeJS.ErrnoException }).cause?.code === 'ECONNREFUSED') {
       return [ok('port', subject, 'free: a socket that no process uses')];
@@ -82,8 +87,27 @@ async function socketFindings(socketPath: string, subject: string): Promise<Find
   }
 }
 
+interface Asked {
+  readonly given: ServerAddress;
+  /** Of /readyz. */
+  readonly url: URL;
+  readonly access: ClientAccess;
+}
+
+/** Returns the readiness of a serve and what its figures say; undefined if the answer is not that of a serve. */
+async function stateOf(
+  subject: string,
+  answer: HttpAnswer,
+  { given, url, access }: Asked,
+): Promise<DoctorFinding[] | undefined> {
+  const found = readiness(subject, answer);
+  if (found === undefined || answer.status !== 200) return found;
+  const figures = await ask(given, new URL(url.href.replace(/\/readyz$/, FIGURES_PATH)), access).catch(() => undefined);
+  return figures === undefined ? found : [...found, ...figureFindings(subject.replace(/\/readyz$/, '/'), figures)];
+}
+
 /** Returns undefined if the answer is not that of a serve. */
-function readiness(subject: string, { status, text }: HttpAnswer): Finding[] | undefined {
+function readiness(subject: string, { status, text }: HttpAnswer): DoctorFinding[] | undefined {
   const [first = '', ...reports] = text.trim().split('\n');
   if (status === 503 && NOT_READY.test(first)) {
     return [finding('serve-not-ready', { subject, what: first, values: { URL: subject } })];
@@ -96,7 +120,7 @@ function readiness(subject: string, { status, text }: HttpAnswer): Finding[] | u
   if (agents === undefined) return [ok('serve', subject, 'ready; it shows its agents only with credentials')];
   return [
     agents === '0' ? finding('serve-without-agents', { subject, what: first }) : ok('serve', subject, first),
-    ...(reports.length === 0 ? [] : [finding('serve-reports', { subject, what: listed(reports) })]),
+    ...(reports.length === 0 ? [] : [finding('serve-reports', { subject, what: firstThree(reports) })]),
   ];
 }
 

@@ -2,45 +2,54 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { notEmpty, wholeNumber } from '../../settings/shape.js';
+import { missingSights } from '../../shm-bridge/process-sight.js';
 import { findWriters, inspectRing, readState, requireRings } from '../../shm-bridge/ring.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
-import { ExitCode, exitCodeOf, Failure } from '../process/failure.js';
-import { oneLine, printableJson } from '../../one-line.js';
-import { print, warnOnce } from '../process/output.js';
+import { ExitCode, exitCodeOf, Failure } from '../../process/failure.js';
+import { oneLine, printableJson } from '../../ground/one-line.js';
+import { print, warnOnce } from '../../process/output.js';
+import { shortageIn } from '../../view/rings/directory-space.js';
 import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../directory-option.js';
-import { parserOf } from '../flag-parser.js';
-import { type Complain, filesBelow, isNotPermitted, numericKey, statOf } from '../ring-files.js';
-import { age, dateAndTime, ifKnown, percent } from '../figures/formats.js';
-import { table } from '../figures/table.js';
+import { parserOf } from '../../process/flag-parser.js';
+import { isHeld, lockHolders } from '../../view/rings/ring-locks.js';
+import { type Complain, filesBelow, isNotPermitted, numericKey, statOf } from '../../view/rings/ring-files.js';
+import { dateAndTime, spanText } from '../../ground/figures/clock.js';
+import { ifKnown, percent } from '../../ground/figures/figure.js';
+import { table } from '../../view/figures/table.js';
+import type { AgentModel } from '../../view/model/agent-model.js';
 
 interface ListOptions {
   dir?: string[];
   json?: boolean;
-  sort: SortKey;
+  sort: ListSortKey;
   filter?: string;
   watch?: boolean;
   interval?: number;
 }
 
-interface Row extends RingInspection {
+/** What a header and the state file say of an agent. */
+type ListedAgent = Pick<AgentModel, 'agent' | 'pid' | 'writers' | 'startTimeMs'>;
+
+interface ListRow extends Omit<RingInspection, 'consumed'>, ListedAgent {
   path: string;
-  agent: string;
   /** Time at which the header was read, milliseconds since the epoch. */
   takenMs: number;
+  /** Only of a ring that is ready. */
+  life?: AgentModel['life'] | undefined;
   /** User id; absent if the file cannot be examined. */
-  owner?: number;
-  pid?: number;
+  owner: number | undefined;
+  /** Whether a consumer of this package holds the ring; absent if that cannot be seen, or the ring is not ready. */
+  held?: boolean | undefined;
   /** Milliseconds since the file was created; absent if the file system does not record that time. */
-  ageMs?: number;
-  /** Time at which the agent's sums in its state file were 0, milliseconds since the epoch; absent without such a file. */
-  startTimeMs?: number;
+  ageMs: number | undefined;
 }
 
 const HELP = `
 PENDING: events that no consumer has taken yet. FILL: share of the ring that they fill. held: a consumer of this
-package drains the ring. PID: the process that writes the ring, if it is visible. AGE: time since the file was
-created; an agent that restarts under its name uses the same file. SINCE: time since which serve counts the agent's
-events, by its state file; only for rings that this user's serve reads.
+package drains the ring; held?: perhaps, one of another PID namespace. PID: the process that writes the ring; unknown if
+it may be one that this user cannot see. 2 writers: two processes can write the ring, and overwrite events of each other, unless one is a reader of
+NIXL's own. AGE: time since the file was created; an agent that restarts under its name uses the same file. SINCE:
+time since which serve counts the agent's events, by its state file; only for rings that this user's serve reads.
 
 Rings are in the order of their names, with numbers in numeric order. --sort puts the largest values, the oldest rings
 and the states other than ready first. On a terminal the table is as wide as the screen: long names are cut in the
@@ -53,18 +62,18 @@ Examples:
 
 const DEFAULT_COLUMNS = 80;
 
-interface Column {
+interface ListColumn {
   readonly key: string;
   readonly heading: string;
-  readonly text: (row: Row) => string;
-  readonly order: (row: Row) => number | string | undefined;
+  readonly text: (row: ListRow) => string;
+  readonly order: (row: ListRow) => number | string | undefined;
   /** On a narrow terminal, columns with larger numbers are left out first. Absent for columns that always show. */
   readonly leaveOut?: number;
 }
 
 const number = (field: 'wireVersion' | 'capacity' | 'pending' | 'writePos' | 'readPos' | 'owner' | 'pid') => ({
-  text: (row: Row): string => ifKnown(row[field], String),
-  order: (row: Row) => row[field],
+  text: (row: ListRow): string => ifKnown(row[field], String),
+  order: (row: ListRow) => row[field],
 });
 
 const COLUMNS = [
@@ -76,12 +85,23 @@ const COLUMNS = [
   { key: 'write', heading: 'WRITE', ...number('writePos'), leaveOut: 7 },
   { key: 'read', heading: 'READ', ...number('readPos'), leaveOut: 6 },
   { key: 'owner', heading: 'OWNER', ...number('owner'), leaveOut: 5 },
-  { key: 'pid', heading: 'PID', ...number('pid') },
-  { key: 'age', heading: 'AGE', text: ({ ageMs }) => ifKnown(ageMs, age), order: ({ ageMs }) => ageMs, leaveOut: 2 },
+  {
+    key: 'pid',
+    heading: 'PID',
+    ...number('pid'),
+    text: ({ pid, life }) => ifKnown(pid, String, life === 'unknown' ? life : undefined),
+  },
+  {
+    key: 'age',
+    heading: 'AGE',
+    text: ({ ageMs }) => ifKnown(ageMs, spanText),
+    order: ({ ageMs }) => ageMs,
+    leaveOut: 2,
+  },
   {
     key: 'since',
     heading: 'SINCE',
-    text: ({ startTimeMs }) => ifKnown(startTimeMs, (ms) => dateAndTime(new Date(ms))),
+    text: ({ startTimeMs }) => ifKnown(startTimeMs, dateAndTime),
     order: ({ startTimeMs }) => startTimeMs && -startTimeMs,
     leaveOut: 8,
   },
@@ -89,20 +109,21 @@ const COLUMNS = [
     key: 'state',
     heading: 'STATE',
     text: stateText,
-    order: ({ state, consumed }) => (state !== 'ready' ? 2 : consumed === true ? 0 : 1),
+    order: ({ state, held }) => (state !== 'ready' ? 2 : held === false ? 1 : 0),
   },
-] as const satisfies readonly Column[];
+] as const satisfies readonly ListColumn[];
 
-type SortKey = (typeof COLUMNS)[number]['key'];
+type ListSortKey = (typeof COLUMNS)[number]['key'];
 
 /** A ring of n slots is full with n - 1 events. */
-function fillOf({ pending, capacity }: Row): number | undefined {
+function fillOf({ pending, capacity }: ListRow): number | undefined {
   return pending === undefined || capacity === undefined ? undefined : pending / (capacity - 1);
 }
 
-function stateText({ state, reason, consumed }: Row): string {
+function stateText({ state, reason, held, writers }: ListRow): string {
   if (state !== 'ready') return oneLine(`${state}: ${reason}`);
-  return consumed === true ? 'ready, held' : 'ready';
+  const drained = held === false ? 'ready' : held === true ? 'ready, held' : 'ready, held?';
+  return writers === undefined ? drained : `${drained}, ${writers.length} writers: ${writers.join(' ')}`;
 }
 
 export function defineList(command: Command): void {
@@ -133,17 +154,18 @@ async function list({ dir, json, sort, filter, watch, interval }: ListOptions, c
   }
   if (interval !== undefined && watch !== true) command.error('error: --interval needs --watch');
   requireRings();
-  const isShown = filter === undefined ? () => true : (await import('../name-filter.js')).nameFilter(filter);
-  const rowsNow = (complain: Complain): Row[] =>
-    withWriters(directories.flatMap((directory) => rowsIn(directory, isShown, complain)));
+  const isShown =
+    filter === undefined ? () => true : (await import('../../view/rings/name-filter.js')).nameFilter(filter);
+  const rowsNow = (complain: Complain): ListRow[] =>
+    withProcesses(directories.flatMap((directory) => rowsIn(directory, isShown, complain)));
   const asTable = json === true ? undefined : await tableWriter(sort);
-  const textOf = (rows: readonly Row[]): string =>
+  const textOf = (rows: readonly ListRow[]): string =>
     asTable?.(sorted(rows, sort)) ?? sorted(rows, sort).map(printableJson).join('\n');
   const matching = filter === undefined ? '' : ` that match ${filter}`;
   const place = `${matching} in ${directories.join(', ')}`;
   if (watch === true) {
-    const { watchRings } = await import('./watch.js');
-    return watchRings(rowsNow, textOf, { intervalMs: interval ?? 1_000, place: json === true ? undefined : place });
+    const { watchList } = await import('./watch.js');
+    return watchList(rowsNow, textOf, { intervalMs: interval ?? 1_000, place: json === true ? undefined : place });
   }
   const warn = warnOnce();
   let isDenied = false;
@@ -157,36 +179,55 @@ async function list({ dir, json, sort, filter, watch, interval }: ListOptions, c
       : new Failure(`no rings${place}`, ExitCode.NO_RINGS);
   }
   print(textOf(rows));
+  for (const directory of directories) {
+    const inside = rows.filter((row) => row.path.startsWith(path.join(directory, '/')));
+    const shortage = filter === undefined ? shortageIn(directory, inside.map(withWriter)) : undefined;
+    if (shortage !== undefined) warn(`${oneLine(directory)} has ${shortage}`);
+  }
   if (!rows.some(({ state }) => state === 'ready')) {
     const code = isDenied ? ExitCode.DENIED : exitCodeOf(rows[0]!.state);
     throw new Failure('none of these files is a ring that can be read', code);
   }
 }
 
-function rowsIn(directory: string, isShown: (agent: string) => boolean, complain: Complain): Row[] {
+type InspectedRow = ListRow & Pick<RingInspection, 'consumed'>;
+
+function rowsIn(directory: string, isShown: (agent: string) => boolean, complain: Complain): InspectedRow[] {
   return filesBelow(directory, complain)
     .filter(isShown)
     .map((agent) => {
       const file = path.join(directory, agent);
       // Not ctime: stores of a producer change it.
-      const { uid, birthtimeMs = 0 } = statOf(file, complain) ?? {};
-      const owner = uid === undefined ? {} : { owner: uid };
+      const { uid: owner, birthtimeMs = 0 } = statOf(file, complain) ?? {};
       const takenMs = Date.now();
-      const age = birthtimeMs > 0 ? { ageMs: Math.max(0, Math.round(takenMs - birthtimeMs)) } : {};
+      const ageMs = birthtimeMs > 0 ? Math.max(0, Math.round(takenMs - birthtimeMs)) : undefined;
       const startTimeMs = readState(file)?.startTimeMs;
-      const since = startTimeMs === undefined ? {} : { startTimeMs };
-      return { path: file, agent, takenMs, ...owner, ...age, ...since, ...inspectRing(file) };
+      return { path: file, agent, takenMs, owner, ageMs, startTimeMs, ...inspectRing(file) };
     });
 }
 
-function withWriters(rows: readonly Row[]): Row[] {
-  const writers = findWriters(rows.map((row) => row.path));
-  return rows.map((row, i) => (writers[i] === undefined ? row : { ...row, pid: writers[i] }));
+const withWriter = (row: ListRow) => ({ ...row, writer: row.pid });
+
+function withProcesses(rows: readonly InspectedRow[]): ListRow[] {
+  const paths = rows.map((row) => row.path);
+  const [found, holders] = [findWriters(paths), lockHolders(paths)];
+  const isSure = found.every((writers) => writers.length > 0) || missingSights().length === 0;
+  return rows.map(({ consumed, ...row }, i) => {
+    const [writers, held] = [found[i]!, consumed === undefined ? undefined : isHeld({ holder: holders[i], consumed })];
+    const life = writers.length > 0 ? 'alive' : isSure ? 'dead' : 'unknown';
+    return {
+      ...row,
+      pid: writers[0],
+      life: row.state === 'ready' ? life : undefined,
+      writers: writers.length < 2 ? undefined : writers,
+      held,
+    };
+  });
 }
 
 /** Sorts rows. Names decide between equal values. */
-function sorted(rows: readonly Row[], key: SortKey): Row[] {
-  const { order }: Column = COLUMNS.find((column) => column.key === key)!;
+function sorted(rows: readonly ListRow[], key: ListSortKey): ListRow[] {
+  const { order }: ListColumn = COLUMNS.find((column) => column.key === key)!;
   const byName = rows.map((row) => ({ row, name: numericKey(row.agent), value: order(row) }));
   byName.sort((a, b) => compare(a.value, b.value) || compare(a.name, b.name));
   return byName.map(({ row }) => row);
@@ -200,9 +241,9 @@ function compare(a: number | string | undefined, b: number | string | undefined)
 }
 
 /** Returns the table of a pipe, or one that is as wide as the terminal. */
-async function tableWriter(sort: SortKey): Promise<(rows: readonly Row[]) => string> {
+async function tableWriter(sort: ListSortKey): Promise<(rows: readonly ListRow[]) => string> {
   const headings = COLUMNS.map(({ heading }) => heading);
-  const cells = (rows: readonly Row[]): string[][] => rows.map((row) => COLUMNS.map(({ text }) => text(row)));
+  const cells = (rows: readonly ListRow[]): string[][] => rows.map((row) => COLUMNS.map(({ text }) => text(row)));
   if (!process.stdout.isTTY) return (rows) => table(headings, cells(rows));
   const { fittedTable } = await import('./fitted-table.js');
   return (rows) => fittedTable(COLUMNS, cells(rows), process.stdout.columns || DEFAULT_COLUMNS, sort);

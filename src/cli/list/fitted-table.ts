@@ -1,6 +1,6 @@
 /** Table as wide as a terminal: names are cut in the middle, states at the end, columns of less use left out. Pure. */
-import { cutMiddle } from '../figures/cut-middle.js';
-import { cut, table, widthOf } from '../figures/table.js';
+import { cutMiddle } from '../../view/figures/cut-middle.js';
+import { cut, table, widthOf } from '../../view/figures/table.js';
 
 export interface FittedColumn {
   readonly key: string;

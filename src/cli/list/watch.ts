@@ -1,11 +1,11 @@
 /** `list --watch`: repaints the table on a terminal, prints a block per interval elsewhere. */
-import { oneLine } from '../../one-line.js';
-import { plural } from '../../plural.js';
-import { dateAndTime } from '../figures/formats.js';
-import { cut } from '../figures/table.js';
-import { onStdoutClosed, printChunk, warnOnce } from '../process/output.js';
-import { StopRequest } from '../process/stop.js';
-import type { Complain } from '../ring-files.js';
+import { oneLine } from '../../ground/one-line.js';
+import { dateAndTime } from '../../ground/figures/clock.js';
+import { plural } from '../../ground/figures/figure.js';
+import { cut } from '../../view/figures/table.js';
+import { onStdoutClosed, printChunk, warnOnce } from '../../process/output.js';
+import { StopRequest } from '../../process/stop.js';
+import type { Complain } from '../../view/rings/ring-files.js';
 
 export interface WatchOptions {
   readonly intervalMs: number;
@@ -21,7 +21,7 @@ const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
 /** Repeats until a stop is requested. */
-export async function watchRings<Row>(
+export async function watchList<Row>(
   rowsNow: (complain: Complain) => Row[],
   textOf: (rows: readonly Row[]) => string,
   { intervalMs, place }: WatchOptions,
@@ -41,7 +41,7 @@ export async function watchRings<Row>(
       const complaints = new Set<string>();
       const rows = rowsNow(({ text }) => complaints.add(text));
       const heading =
-        place === undefined ? undefined : `${dateAndTime(new Date())} · ${plural(rows.length, 'ring')}${place}`;
+        place === undefined ? undefined : `${dateAndTime(Date.now())} · ${plural(rows.length, 'ring')}${place}`;
       if (onScreen) {
         redraw = () => repaint([heading!, ...complaints, ...(rows.length > 0 ? textOf(rows).split('\n') : [])]);
         redraw();

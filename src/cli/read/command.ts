@@ -1,12 +1,13 @@
 /** `nixl-otel read`: prints the events of rings. Observes them by default, and drains nothing. */
+import { plural } from '../../ground/figures/figure.js';
 import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { list, notEmpty, wholeNumber } from '../../settings/shape.js';
-import { inspectRing } from '../../shm-bridge/ring.js';
-import { ExitCode, Failure } from '../process/failure.js';
-import { parserOf } from '../flag-parser.js';
-import { isOutputComplete, note, printChunk, onStdoutClosed } from '../process/output.js';
-import { StopRequest } from '../process/stop.js';
+import { lockHolders } from '../../view/rings/ring-locks.js';
+import { ExitCode, Failure } from '../../process/failure.js';
+import { parserOf } from '../../process/flag-parser.js';
+import { isOutputComplete, note, printChunk, onStdoutClosed } from '../../process/output.js';
+import { StopRequest } from '../../process/stop.js';
 import { type EventFilter, eventFilter, type FilterOptions, parseTime } from './event-filter.js';
 import { type EventFormat, headerOf, READ_FORMATS } from './event-text.js';
 import { EventWriter } from './event-writer.js';
@@ -130,13 +131,13 @@ async function noteEnd(
   stopped: boolean,
 ): Promise<void> {
   const of = unreadable === 0 ? '' : `${files.length - unreadable} of `;
-  const from = `from ${of}${files.length} ring${files.length > 1 ? 's' : ''}`;
+  const from = `from ${of}${plural(files.length, 'ring')}`;
   const isAllOut = printed === 0 || (await isOutputComplete());
   const summary = isAllOut
     ? `${printed} of ${seen} events printed, ${from}`
     : `not all of ${printed} events could be printed, ${from}`;
   if (exitCode === ExitCode.OK) note(summary);
-  if (seen === 0 && !stopped && files.some((file) => inspectRing(file).consumed === true)) {
+  if (seen === 0 && !stopped && lockHolders(files).some((holder) => holder !== undefined)) {
     note('a collector drains these rings; --follow prints further events');
   }
   if (exitCode !== ExitCode.OK) throw new Failure(summary, exitCode);

@@ -4,13 +4,13 @@ import { CATEGORIES } from '../../mapping/categories.js';
 import { eventName } from '../../mapping/event-keys.js';
 import { type EventRow, EVENTS } from '../../mapping/events.js';
 import type { RingEventKind } from '../../shm-bridge/types.js';
-import { Category } from '../../tally.js';
+import { Category } from '../../ground/tally.js';
 
 type Kind = Omit<RingEventKind, 'timestamped'>;
 
 const UNITS = new Map(EVENTS.map(({ event, unit }) => [event, unit]));
 
-export function nameOf(kind: Kind): string {
+export function eventNameOf(kind: Kind): string {
   return eventName({ ...kind, known: true });
 }
 
@@ -20,11 +20,11 @@ function categoryOf({ type, category }: Kind): number {
 
 /** Returns the UCUM unit of the values; undefined if it is unknown. */
 export function unitOf(kind: Kind): EventRow['unit'] | undefined {
-  return UNITS.get(nameOf(kind)) ?? (categoryOf(kind) === Category.PERFORMANCE ? 'us' : undefined);
+  return UNITS.get(eventNameOf(kind)) ?? (categoryOf(kind) === Category.PERFORMANCE ? 'us' : undefined);
 }
 
 /** Returns NIXL's name of the category without the prefix that all categories have. */
-export function categoryName(kind: Kind): string {
+export function shortCategory(kind: Kind): string {
   const category = categoryOf(kind);
   return CATEGORIES[category]?.name.replace('NIXL_TELEMETRY_', '') ?? `UNKNOWN_CATEGORY_${category}`;
 }
@@ -43,9 +43,9 @@ const TIMES: ReadonlySet<string> = new Set(['agent_xfer_time', 'agent_xfer_post_
 /** `names`: patterns, one of which must match the name. */
 export function eventFilter({ errors, slow }: FilterOptions, names?: readonly RegExp[]): EventFilter {
   const shown: ((kind: RingEventKind) => boolean)[] = [];
-  if (names !== undefined) shown.push((kind) => names.some((name) => name.test(nameOf(kind))));
+  if (names !== undefined) shown.push((kind) => names.some((name) => name.test(eventNameOf(kind))));
   if (errors === true) shown.push((kind) => categoryOf(kind) === Category.ERROR);
-  if (slow !== undefined) shown.push((kind) => TIMES.has(nameOf(kind)));
+  if (slow !== undefined) shown.push((kind) => TIMES.has(eventNameOf(kind)));
   const least = BigInt(Math.ceil(slow ?? 0));
   return (kind) => (shown.every((shows) => shows(kind)) ? least : undefined);
 }

@@ -1,7 +1,7 @@
 /** Formats of events as text. Pure. */
 import type { RingEventKind } from '../../shm-bridge/types.js';
-import { oneLine, printableJson } from '../../one-line.js';
-import { categoryName, nameOf, unitOf } from './event-filter.js';
+import { oneLine, printableJson } from '../../ground/one-line.js';
+import { shortCategory, eventNameOf, unitOf } from './event-filter.js';
 
 export type ReadFormat = 'text' | 'line' | 'json' | 'csv';
 export const READ_FORMATS: readonly ReadFormat[] = ['text', 'line', 'json', 'csv'];
@@ -15,7 +15,7 @@ export interface EventFormat {
 }
 
 /** Meaning of the time beside an event: written by its agent, seen by read, or absent. */
-export type TimeKind = 'written' | 'arrived' | 'none';
+export type EventTimeKind = 'written' | 'arrived' | 'none';
 
 /** Returns the text before the first event. */
 export function headerOf({ format, units }: EventFormat): string {
@@ -26,9 +26,14 @@ export function headerOf({ format, units }: EventFormat): string {
  * Returns the text around the time and the value, equal for all events of a kind. Without a time, `between` follows
  * `before` directly.
  */
-export function eventFrame({ format, units = false }: EventFormat, agent: string, kind: RingEventKind, time: TimeKind) {
-  const name = nameOf(kind);
-  const category = categoryName(kind);
+export function eventFrame(
+  { format, units = false }: EventFormat,
+  agent: string,
+  kind: RingEventKind,
+  time: EventTimeKind,
+) {
+  const name = eventNameOf(kind);
+  const category = shortCategory(kind);
   const unit = units ? unitText(kind) : '';
   const hasTime = time !== 'none';
   const timeKey = { written: '"timestamp":"', arrived: '"arrived":"', none: '' }[time];

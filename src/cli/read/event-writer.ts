@@ -1,8 +1,8 @@
 /** Writes columns of events as filtered text. Pure. */
 import type { RingEventColumns, RingEventKind } from '../../shm-bridge/types.js';
-import { dateAndTime } from '../figures/formats.js';
+import { dateAndTime } from '../../ground/figures/clock.js';
 import type { EventFilter } from './event-filter.js';
-import { eventFrame, type EventFormat, type TimeKind } from './event-text.js';
+import { eventFrame, type EventFormat, type EventTimeKind } from './event-text.js';
 import type { EventTotals, Summary } from './summary.js';
 import { TextBuffer, utf8 } from './text-buffer.js';
 
@@ -18,7 +18,7 @@ interface WrittenKind {
 }
 
 /** Events of one ring, ready to be written in parts. */
-export interface EventBatch {
+export interface WritableEvents {
   readonly length: number;
   /** Undefined for kinds that the filter leaves out. */
   readonly kinds: readonly (WrittenKind | undefined)[];
@@ -46,7 +46,7 @@ export class EventWriter {
   }
 
   /** Prepares events for write(). `haveArrived`: `timestampsUs` of events without a time has that of their arrival. */
-  batchOf(agent: string, events: RingEventColumns, haveArrived = false): EventBatch {
+  batchOf(agent: string, events: RingEventColumns, haveArrived = false): WritableEvents {
     return {
       length: events.length,
       kinds: events.kinds.map((kind) =>
@@ -60,7 +60,7 @@ export class EventWriter {
   }
 
   /** Writes the events from `from` to before `to` that the filter shows, at most `most`. Returns their number. */
-  write(batch: EventBatch, from = 0, to = batch.length, most = Infinity): number {
+  write(batch: WritableEvents, from = 0, to = batch.length, most = Infinity): number {
     const text = this.#text;
     const { kinds, kindOf, values, valueHalves, timeHalves } = batch;
     let written = 0;
@@ -85,7 +85,7 @@ export class EventWriter {
     return this.#text.take();
   }
 
-  #kind(agent: string, kind: RingEventKind, time: TimeKind): WrittenKind | undefined {
+  #kind(agent: string, kind: RingEventKind, time: EventTimeKind): WrittenKind | undefined {
     const key = `${agent}\0${kind.type ?? ''}\0${kind.category ?? ''}\0${kind.name ?? ''}\0${time}`;
     if (this.#known.has(key)) return this.#known.get(key);
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
@@ -94,7 +94,7 @@ export class EventWriter {
     return made;
   }
 
-  #newKind(agent: string, kind: RingEventKind, time: TimeKind): WrittenKind | undefined {
+  #newKind(agent: string, kind: RingEventKind, time: EventTimeKind): WrittenKind | undefined {
     const least = this.#filter(kind);
     if (least === undefined) return undefined;
     const hasTime = time !== 'none';
@@ -115,7 +115,7 @@ const MAX_KNOWN = 10_000;
 const [LOW, HIGH] = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? [0, 1] : [1, 0];
 
 /** Returns the time of an event, microseconds since the Unix epoch; not exact from the year 2255 on. */
-export function timeUsOf({ timeHalves }: EventBatch, i: number): number {
+export function timeUsOf({ timeHalves }: WritableEvents, i: number): number {
   return timeHalves[2 * i + HIGH]! * TWO_32 + timeHalves[2 * i + LOW]!;
 }
 
@@ -160,7 +160,7 @@ function inSecondsExactly(high: number, low: number): [second: number, us: numbe
 
 function secondText(date: Date, clock: 'local' | 'utc' | 'iso'): string {
   if (Number.isNaN(date.getTime())) return 'out-of-range';
-  if (clock === 'local') return dateAndTime(date);
+  if (clock === 'local') return dateAndTime(date.getTime());
   const iso = date.toISOString().slice(0, -'.000Z'.length);
   return clock === 'iso' ? iso : iso.replace('T', ' ');
 }

@@ -1,15 +1,15 @@
 /** Ring that is followed by its name: read continues with the next file of that name, even if none is readable for a time. */
 import path from 'node:path';
 import type { RingEventColumns } from '../../shm-bridge/types.js';
-import { ExitCode, type ExitCodeNumber, exitCodeOf, unavailability } from '../process/failure.js';
-import { note, warnOnce } from '../process/output.js';
-import { type Complaint, isNotPermitted, statOf } from '../ring-files.js';
+import { ExitCode, type ExitCodeNumber, exitCodeOf, unavailability } from '../../process/failure.js';
+import { note, warnOnce } from '../../process/output.js';
+import { type Complaint, isNotPermitted, statOf } from '../../view/rings/ring-files.js';
 import { lossExitCode, OpenedRing, type Reading } from './opened-ring.js';
 
 /** Problems up to this age are not reported: an agent that rebuilds its ring passes through such states. */
 const MOMENT_MS = 500;
 
-interface Problem {
+interface FollowedProblem {
   /** Identifies the problem: a kind is reported once, even if numbers in its text change. */
   readonly kind: string;
   readonly text: string;
@@ -82,7 +82,7 @@ export class FollowedRing implements Reading {
     this.#wasOpen = true;
   }
 
-  #retry(): Problem | undefined {
+  #retry(): FollowedProblem | undefined {
     try {
       this.#open();
       return undefined;
@@ -104,7 +104,7 @@ export class FollowedRing implements Reading {
   }
 
   /** Returns the inode of the file that has the name now. */
-  #currentFile(): { inode?: number; problem?: Problem } {
+  #currentFile(): { inode?: number; problem?: FollowedProblem } {
     let complaint: Complaint | undefined;
     const inode = statOf(this.#file, (one) => (complaint = one))?.ino;
     if (inode !== undefined) return { inode };
@@ -112,13 +112,13 @@ export class FollowedRing implements Reading {
     return { problem: { kind: complaint?.code ?? 'absent', text } };
   }
 
-  #problemOf(ring: OpenedRing): Problem | undefined {
+  #problemOf(ring: OpenedRing): FollowedProblem | undefined {
     const { problem } = ring;
     return problem && { kind: problem.state, text: `${this.#file} is ${problem.state}: ${problem.reason}` };
   }
 
   /** Reports each lasting problem once, and its end once. */
-  #report(problem: Problem | undefined): void {
+  #report(problem: FollowedProblem | undefined): void {
     const nowMs = performance.now();
     if (problem?.kind !== this.#problem) this.#sinceMs = nowMs;
     this.#problem = problem?.kind;

@@ -1,6 +1,6 @@
 /** Events of one or several rings in the order of their times. Events of one ring keep their order. */
 import type { RingEventColumns } from '../../shm-bridge/types.js';
-import { type EventBatch, type EventWriter, timeUsOf } from './event-writer.js';
+import { type WritableEvents, type EventWriter, timeUsOf } from './event-writer.js';
 import { BATCH_EVENTS, type Reading } from './opened-ring.js';
 
 /**
@@ -119,7 +119,7 @@ export class MergedEvents {
 }
 
 interface WaitingBatch {
-  readonly batch: EventBatch;
+  readonly batch: WritableEvents;
   /** Later times count as this one. */
   readonly latestUs: number;
 }
@@ -148,7 +148,7 @@ class Lane {
   }
 
   /** Takes the first events of one batch, at most `most`, up to this time. There is at least one. */
-  takeRun(untilUs: number, most: number): [batch: EventBatch, from: number, to: number] {
+  takeRun(untilUs: number, most: number): [batch: WritableEvents, from: number, to: number] {
     const { batch, latestUs } = this.#batches[0]!;
     const from = this.#position;
     const end = Math.min(batch.length, from + most);

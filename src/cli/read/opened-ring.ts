@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { observeRing, openRing } from '../../shm-bridge/ring.js';
 import type { ObserveResult, RingEventColumns, RingStatus } from '../../shm-bridge/types.js';
-import { ExitCode, type ExitCodeNumber } from '../process/failure.js';
-import { warnOnce } from '../process/output.js';
+import { ExitCode, type ExitCodeNumber } from '../../process/failure.js';
+import { warnOnce } from '../../process/output.js';
 
 export const BATCH_EVENTS = 16_384;
 

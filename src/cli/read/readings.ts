@@ -1,8 +1,8 @@
 /** All files of one `read`. An unreadable file causes a note and an exit code; read continues with the others. */
 import path from 'node:path';
-import { ExitCode, type ExitCodeNumber, exitCodeOf, Failure, unavailability } from '../process/failure.js';
-import { note } from '../process/output.js';
-import { isUndecodable, NOT_UTF8 } from '../ring-files.js';
+import { ExitCode, type ExitCodeNumber, exitCodeOf, Failure, unavailability } from '../../process/failure.js';
+import { note } from '../../process/output.js';
+import { isUndecodable, NOT_UTF8 } from '../../view/rings/ring-files.js';
 import type { FollowedRing } from './followed-ring.js';
 import { OpenedRing, type Reading } from './opened-ring.js';
 

@@ -1,21 +1,19 @@
 /** Counts, sums and percentiles of events by name, as a table. Pure. */
-import { type ExponentialTally, TALLY_SCALE, trimmed } from '../../exponential.js';
-import { bucketOf } from '../../exponential-bucket.js';
-import { oneLine } from '../../one-line.js';
+import { type ExponentialTally, TALLY_SCALE, trimmed } from '../../ground/exponential.js';
+import { bucketOf } from '../../ground/exponential-bucket.js';
+import { oneLine } from '../../ground/one-line.js';
 import type { RingEventKind } from '../../shm-bridge/types.js';
-import { amount, count, duration, preciseBytes } from '../figures/formats.js';
-import { percentilesOf } from '../figures/percentiles.js';
-import { table } from '../figures/table.js';
-import { categoryName, nameOf, unitOf } from './event-filter.js';
+import { bytesText, numberText, timeText, UNKNOWN } from '../../ground/figures/figure.js';
+import { percentilesOf } from '../../view/figures/percentiles.js';
+import { table } from '../../view/figures/table.js';
+import { shortCategory, eventNameOf, unitOf } from './event-filter.js';
 
 const HEADINGS = ['EVENT', 'COUNT', 'SUM', 'P50', 'P90', 'P99', 'MAX', 'CATEGORY'];
 
 /** Bounded, because a hostile ring may hold very many names. */
 const MAX_ROWS = 1_000;
 
-const UNKNOWN = '-';
-
-interface Row {
+interface SummaryRow {
   readonly event: string;
   readonly category: string;
   /** Undefined for a sum of events of any unit. */
@@ -24,13 +22,13 @@ interface Row {
 }
 
 export class Summary {
-  readonly #rows = new Map<string, Row>();
-  readonly #others: Row = { event: '(other names)', category: '', format: undefined, totals: new EventTotals() };
+  readonly #rows = new Map<string, SummaryRow>();
+  readonly #others: SummaryRow = { event: '(other names)', category: '', format: undefined, totals: new EventTotals() };
 
   /** Returns the totals to which events of this kind are added. */
   totalsOf(kind: RingEventKind): EventTotals {
-    const event = nameOf(kind);
-    const category = categoryName(kind);
+    const event = eventNameOf(kind);
+    const category = shortCategory(kind);
     const key = `${event}\0${category}`;
     const known = this.#rows.get(key);
     if (known !== undefined) return known.totals;
@@ -48,16 +46,16 @@ export class Summary {
   }
 }
 
-function cellsOf({ event, category, format, totals }: Row): string[] {
+function cellsOf({ event, category, format, totals }: SummaryRow): string[] {
   const { p50, p90, p99, max } = percentilesOf(totals.exponential)!;
   const values = [Number(totals.sum), p50, p90, p99, max].map((value) => format?.(value) ?? UNKNOWN);
-  return [oneLine(event), amount(totals.count), ...values, category];
+  return [oneLine(event), numberText(totals.count), ...values, category];
 }
 
 function formatOf(kind: RingEventKind): (value: number) => string {
   const unit = unitOf(kind);
-  if (unit === 'us') return duration;
-  return unit === 'By' ? preciseBytes : count;
+  if (unit === 'us') return timeText;
+  return unit === 'By' ? bytesText : numberText;
 }
 
 /** Values up to this number of events add up to less than 2^53 in each half. */

@@ -1,6 +1,7 @@
 /** `nixl-otel serve`: drains rings and exports their metrics through any exporters, until a signal. */
+import { intervalText } from '../../ground/figures/clock.js';
 import { type Command, InvalidArgumentError } from 'commander';
-import { PACKAGE_VERSION } from '../../package.js';
+import { PACKAGE_VERSION } from '../../ground/package.js';
 import { namedFile, resolve } from '../../settings/resolve.js';
 import { isDefault, type Resolved } from '../../settings/row.js';
 import {
@@ -11,19 +12,20 @@ import {
   type ServeSettings,
 } from '../../settings/serve-rows.js';
 import { settingsFrom, withSource } from '../../settings/settings.js';
-import { listens, locateExporters, unusedSettings } from '../exporter-settings.js';
+import { listens, locateExporters, unusedSettings } from '../../serve/outputs/exporter-settings.js';
 import { addFlags } from '../flags.js';
-import { logDiagToStderr } from '../process/diag.js';
-import { formatInText } from '../process/log-format.js';
-import { ensureNoteFormat, makeStdoutOptional, note, setNoteFormat } from '../process/output.js';
-import { StopRequest } from '../process/stop.js';
-import { reportToSystemd } from '../process/systemd.js';
-import { checkResourceAttributes } from './key-value-pairs.js';
-import { watchLateErrors } from './late-errors.js';
-import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
-import { followExports } from './owners.js';
-import type { Serving } from './serving.js';
-import { switchedOff, switchWarnings, unusedVariables } from './variables.js';
+import { logDiagToStderr } from '../../process/diag.js';
+import { formatInText } from '../../process/log-format.js';
+import { ensureNoteFormat, makeStdoutOptional, note, setNoteFormat } from '../../process/output.js';
+import { StopRequest } from '../../process/stop.js';
+import { reportToSystemd } from '../../process/systemd.js';
+import { checkResourceAttributes } from '../../settings/key-value-pairs.js';
+import { watchLateErrors } from '../../serve/outputs/late-errors.js';
+import { checkOtlpEnvironment, clarifyOtlpEnvironment, shownCollector } from '../../settings/otlp-environment.js';
+import { followExports } from '../../serve/outputs/owners.js';
+import { withNixlConfig } from '../../settings/nixl-config.js';
+import type { Serving } from '../../serve/serving.js';
+import { refuseConfigFile, switchedOff, switchWarnings, unusedVariables } from '../../settings/serve-variables.js';
 
 const HELP = `
 A flag overrides the variables in its parentheses. Of these variables, the first one that is set counts.
@@ -57,7 +59,8 @@ async function serve(flags: Partial<ServeSettings>, command: Command): Promise<v
     command.error('error: no directory of rings: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
   const rings = withSource(settingsFrom(resolved, file));
-  const { whileServing } = await import('./serving.js');
+  const { whileServing } = await import('../../serve/serving.js');
+  const { publishPage } = await import('../../page/routes.js');
   let stop: StopRequest | undefined;
   // From the first drain on, a signal must not end serve before its last export. Before, it must be able to end a module that
   // hangs.
@@ -71,7 +74,7 @@ async function serve(flags: Partial<ServeSettings>, command: Command): Promise<v
     await Promise.race([stop!.requested, lateErrors.unknown]);
   };
   try {
-    await whileServing(settings, rings, listens(resolved), work, handleSignals);
+    await whileServing(settings, rings, listens(resolved), publishPage, work, handleSignals);
   } finally {
     stop?.dispose();
   }
@@ -80,12 +83,15 @@ async function serve(flags: Partial<ServeSettings>, command: Command): Promise<v
 
 /** Checks all settings. `off`: the reason why there is nothing to do. */
 function start(flags: Partial<ServeSettings>, command: Command) {
-  const layers = { given: givenFlags(flags), givenBy: 'flag', environment: process.env } as const;
+  const environment = withNixlConfig(process.env);
+  const layers = { given: givenFlags(flags), givenBy: 'flag', environment } as const;
   const file = namedFile(layers, SERVE_SECTION, (text) => ensureNoteFormat(() => formatInText(text) ?? 'text'));
   const resolved = resolve(ALL_SERVE_ROWS, { ...layers, file });
   const settings = serveSettings(resolved);
   const off = switchedOff(process.env) ?? nothingToExport(resolved.get('exporter')!);
   if (off !== undefined) return { settings, resolved, file, off, warnings: [] };
+  refuseConfigFile(process.env);
+  clarifyOtlpEnvironment(process.env);
   if (settings.exporter.includes('otlp')) checkOtlpEnvironment(process.env, settings.otlpProtocol);
   checkResourceAttributes('OTEL_RESOURCE_ATTRIBUTES', process.env['OTEL_RESOURCE_ATTRIBUTES'] ?? '');
   locateExporters(resolved, file);
@@ -102,7 +108,7 @@ function start(flags: Partial<ServeSettings>, command: Command) {
 function nothingToExport({ value, origin }: Resolved): string | undefined {
   if (!(value as readonly string[]).includes('none')) return undefined;
   const setting = { flag: '--exporter', file: 'serve.exporter of the configuration file' }[origin];
-  const said = setting === undefined ? `${origin} is ${process.env[origin]}` : `${setting} is none`;
+  const said = setting === undefined ? `${origin} is ${process.env[origin] ?? 'none'}` : `${setting} is none`;
   return `${said}: nothing is read or exported`;
 }
 
@@ -112,7 +118,7 @@ function startLine(settings: ServeSettings, urls: readonly string[]): string {
   const exporter = settings.exporter.map((name) => (name === 'otlp' ? `otlp to ${collector()}` : name));
   const what = urls.length === 0 ? 'exports' : `serves ${urls.join(', ')}`;
   const look = urls.length > 0 && page === 'on' ? 'live page at /; ' : '';
-  const how = `${look}exporters ${exporter.join(', ')}; naming ${namingIn(settings)}; drained every ${drainInterval} ms; dead agents stay ${deadTtl} ms`;
+  const how = `${look}exporters ${exporter.join(', ')}; naming ${namingIn(settings)}; drained every ${intervalText(drainInterval)}; dead agents stay ${intervalText(deadTtl)}`;
   return `${PACKAGE_VERSION} ${what} from ${dir?.join(', ') ?? 'the globs of its configuration'} (${how})`;
 }
 

@@ -1,9 +1,9 @@
 /** `nixl-otel simulate`: runs transfer-source, with its flags, until it ends. */
 import { spawn, spawnSync } from 'node:child_process';
 import type { Command } from 'commander';
-import { reasonOf } from '../../errors.js';
-import { Failure, type ExitCodeNumber } from '../process/failure.js';
-import { StopRequest } from '../process/stop.js';
+import { reasonOf } from '../../ground/errors.js';
+import { Failure, type ExitCodeNumber } from '../../process/failure.js';
+import { StopRequest } from '../../process/stop.js';
 import { transferSource } from '../transfer-source.js';
 
 export function defineSimulate(command: Command): void {
@@ -20,7 +20,7 @@ async function simulate(flags: readonly string[]): Promise<void> {
   const program = transferSource();
   const stop = new StopRequest();
   const child = spawn(program, ['--with-parent', String(process.pid), ...flags], {
-    argv0: 'nixl-otel simulate', // the messages of the program begin with it
+    argv0: 'nixl-otel', // the messages of the program begin with it
     // Ctrl-C in the terminal reaches only this process: a second signal would end the child without its totals.
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -1,23 +1,23 @@
 /** `nixl-otel top`: live rates of agents, on a screen or line by line. Drains nothing. */
 import { type Command, Option } from 'commander';
 import { notEmpty, wholeNumber } from '../../settings/shape.js';
-import { parserOf } from '../flag-parser.js';
-import { onStdoutClosed, print } from '../process/output.js';
-import { addClientOptions, clientAccess, clientFlags } from '../client-options.js';
+import { parserOf } from '../../process/flag-parser.js';
+import { onStdoutClosed, print } from '../../process/output.js';
+import { addClientOptions, clientAccess, clientFlags } from '../../view/client/client-options.js';
 import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../directory-option.js';
-import { StopRequest } from '../process/stop.js';
-import { SORT_KEYS } from './columns.js';
-import type { TopOptions } from './options.js';
-import type { Output } from './outputs.js';
-import { DEFAULT_INTERVAL_MS, INTERVAL_MS, Pace } from './pace.js';
-import { KEYS } from './screen/help.js';
-import { type Source, Tracked, type View } from './tracker.js';
+import { StopRequest } from '../../process/stop.js';
+import { SORT_KEYS } from '../../top/columns.js';
+import type { TopOptions } from '../../top/options.js';
+import type { TopOutput } from '../../top/outputs.js';
+import { DEFAULT_INTERVAL_MS, INTERVAL_MS, Pace } from '../../top/pace.js';
+import { KEYS } from '../../top/screen/help.js';
+import { type SampleSource, Tracked, type FleetView } from '../../top/tracker.js';
 
 const HELP = `
 top observes rings: it removes no events and does not disturb a ring's consumer. Totals begin at the start of top. If a ring
 wraps between two reads (20 per second), the numbers are too low, and top prints a note. With --url, top takes the numbers
 from a running serve, which counts every event, or from NIXL's own Prometheus exporter. That exporter has only buckets: a
-percentile in the first one shows as its bound, as in <10us.
+percentile in the first one shows as its bound, as in <10 µs.
 
 --url given several times shows one table of all hosts. An address without http:// and without a port has port 9464. On a
 terminal, the graphs begin with what serve has recorded in the last minutes.
@@ -89,16 +89,16 @@ async function top(options: TopOptions, command: Command): Promise<void> {
   const source = await sourceOf(options, command);
   const stop = new StopRequest();
   onStdoutClosed(() => stop.request());
-  let output: Output | undefined;
+  let output: TopOutput | undefined;
   try {
     const most = options.once === true ? 1 : (options.count ?? Infinity);
-    const nextView = async (): Promise<View | undefined> =>
+    const nextView = async (): Promise<FleetView | undefined> =>
       stop.isRequested ? undefined : ((await Promise.race([source.view(), stop.requested])) ?? undefined);
     const pace = new Pace(options.interval ?? DEFAULT_INTERVAL_MS, stop);
     let view = await nextView();
     if (view === undefined) return;
     // Loaded while the first interval runs.
-    const { outputOf, textOf } = await import('./outputs.js');
+    const { outputOf, tableText } = await import('../../top/outputs.js');
     output = await outputOf(options, source, pace, stop);
     let seen = view.rows.length;
     await output.show(view);
@@ -113,7 +113,7 @@ async function top(options: TopOptions, command: Command): Promise<void> {
     }
     output.close();
     // Closing the screen erased the last frame.
-    if (options.count !== undefined && output.onScreen) for (const line of textOf(view, options)) print(line);
+    if (options.count !== undefined && output.onScreen) for (const line of tableText(view, options)) print(line);
   } finally {
     output?.close();
     source.close();
@@ -121,12 +121,15 @@ async function top(options: TopOptions, command: Command): Promise<void> {
   }
 }
 
-async function sourceOf(options: TopOptions, command: Command): Promise<Source> {
+async function sourceOf(options: TopOptions, command: Command): Promise<SampleSource> {
   const { dir, url } = options;
   if (url !== undefined) {
     if (dir !== undefined)
       command.error('error: --dir and --url exclude each other: with --url, serve has the directories');
-    const [{ Scraper }, { serverAddresses }] = await Promise.all([import('./scraper.js'), import('../url-option.js')]);
+    const [{ Scraper }, { serverAddresses }] = await Promise.all([
+      import('../../top/scraper.js'),
+      import('../url-option.js'),
+    ]);
     const addresses = serverAddresses(url, command);
     const access = clientAccess(options, addresses, command);
     const hosts = addresses.map((one) => ({
@@ -134,13 +137,13 @@ async function sourceOf(options: TopOptions, command: Command): Promise<Source> 
       source: new Tracked(new Scraper(one, access, clientFlags(options, one))),
     }));
     if (hosts.length === 1) return hosts[0]!.source;
-    const { Hosts } = await import('./hosts.js');
+    const { Hosts } = await import('../../top/hosts.js');
     return new Hosts(hosts);
   }
   clientAccess(options, [], command);
   const directories = directoriesOf(dir);
   if (directories !== undefined) {
-    const { WatchedRings } = await import('./watched-rings.js');
+    const { WatchedRings } = await import('../../top/watched-rings.js');
     return new Tracked(new WatchedRings(directories));
   }
   return command.error(

@@ -1,10 +1,11 @@
 /** Configured attributes and NIXL's labels of each agent, looked up once per process and not once per collect. */
 import { type AgentSnapshot, AttributeRegistry, type Attributes } from '../../mapping/index.js';
-import { oneLine } from '../../one-line.js';
+import { oneLine } from '../../ground/one-line.js';
 import { processStart } from '../../shm-bridge/agent-process.js';
 import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
 import { readProcessIdentity } from '../../shm-bridge/process-identity.js';
-import { MOST_ATTRIBUTE_BYTES, readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
+import { MOST_ATTRIBUTE_BYTES } from '../../ground/source-limits.js';
+import { readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
 import type { DiagOnce } from '../feed/diag-once.js';
 import { AgentInstances } from './agent-instances.js';
 import { factsIn, type KeptFacts, keptText } from './kept-facts.js';
@@ -31,12 +32,12 @@ interface ReadProcess {
   readonly seen?: Omit<KeptFacts, 'start' | 'instance'> | undefined;
 }
 
-interface Resolved {
+interface ResolvedAgent {
   readonly attributes: Attributes;
   readonly nixlLabels: Attributes;
 }
 
-interface Known extends Resolved {
+interface Known extends ResolvedAgent {
   readonly pid: number | undefined;
 }
 
@@ -90,7 +91,7 @@ export class AgentAttributes {
   }
 
   /** Returns the attributes of series that several agents share. */
-  shared(): Resolved {
+  shared(): ResolvedAgent {
     return this.#resolve({}, undefined);
   }
 
@@ -110,7 +111,7 @@ export class AgentAttributes {
    * Returns the same object as long as the agent's process is the same. A process that can be read has the first claim, before
    * the facts that an earlier process of serve kept.
    */
-  resolved(snapshot: AgentSnapshot): Resolved {
+  resolved(snapshot: AgentSnapshot): ResolvedAgent {
     const { id, agent } = snapshot;
     const pid = this.#pidOf(snapshot);
     if (this.#options.registry.specs.length === 0 && this.#nixlLabels.specs.length === 0) return NONE;
@@ -153,7 +154,7 @@ export class AgentAttributes {
     return this.#options.registry.needsProcess || this.#nixlLabels.needsProcess;
   }
 
-  #resolve(about: { readonly agent?: string }, facts: KeptFacts | undefined): Resolved {
+  #resolve(about: { readonly agent?: string }, facts: KeptFacts | undefined): ResolvedAgent {
     const { registry, hostname, rankVariable } = this.#options;
     const process = facts && {
       ...facts,

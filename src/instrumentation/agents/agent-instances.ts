@@ -5,7 +5,7 @@
  * ended.
  */
 import type { AgentSnapshot } from '../../mapping/index.js';
-import { madeOnce } from '../../maps.js';
+import { madeOnce } from '../../ground/maps.js';
 import { processStart, ringBirth } from '../../shm-bridge/agent-process.js';
 import { factsIn } from './kept-facts.js';
 

@@ -5,6 +5,7 @@ import {
   type AgentSnapshot,
   ambiguousNames,
   type Attributes,
+  type EventIdentity,
   type EventTally,
   type EventLabels,
   eventLabels,
@@ -14,7 +15,7 @@ import {
   sameEvent,
   withLabels,
 } from '../../mapping/index.js';
-import { madeOnce } from '../../maps.js';
+import { madeOnce } from '../../ground/maps.js';
 import type { AgentAttributes } from './agent-attributes.js';
 
 /** Series of one event key of one agent. */
@@ -27,8 +28,8 @@ export interface EventSeries {
 }
 
 interface KeyedSeries {
-  /** Reading that the series was made for: only its key counts. */
-  readonly event: EventTally;
+  /** Not the event: that of a kept snapshot keeps all its words in memory. */
+  readonly event: EventIdentity;
   readonly series: EventSeries;
 }
 
@@ -78,7 +79,11 @@ export class AgentSeries {
     const cached = this.#byIndex[index];
     if (cached !== undefined && sameEvent(cached.event, event)) return cached.series;
     let keyed = this.#events.find((other) => sameEvent(other.event, event));
-    if (keyed === undefined) this.#events.push((keyed = { event, series: this.#newEvent(event, index) }));
+    if (keyed === undefined) {
+      const { type, name, category, overflow } = event;
+      keyed = { event: { type, name, category, overflow } as EventIdentity, series: this.#newEvent(event, index) };
+      this.#events.push(keyed);
+    }
     this.#byIndex[index] = keyed;
     return keyed.series;
   }

@@ -2,9 +2,9 @@
  * Facts about an agent's process as text, which the agent's state file keeps: the next process of serve can no longer ask a
  * process that has ended. The text comes from a file that its user may change, so each field is checked.
  */
-import { isObject } from '../../arguments.js';
+import { isObject } from '../../ground/arguments.js';
 import type { ProcessFacts } from '../../mapping/index.js';
-import { MOST_ATTRIBUTE_BYTES } from '../../shm-bridge/index.js';
+import { MOST_ATTRIBUTE_BYTES } from '../../ground/source-limits.js';
 
 const VERSION = 1;
 /** Highest pid of Linux. */

@@ -1,7 +1,7 @@
 /** Private MeterProvider of builders: the only module of the library that loads the SDK. */
 import type { Meter } from '@opentelemetry/api';
 import { type AggregationOption, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
-import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../../ground/package.js';
 import type { AggregationTemporality, InstrumentType } from '../sdk-enums.js';
 
 /** Selectors of the reader that a producer reports to. */

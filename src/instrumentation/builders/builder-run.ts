@@ -1,6 +1,6 @@
 /** Runs builders on one source: with events from its queue, and gains from its snapshots. */
 import type { Meter, Observable, ObservableResult } from '@opentelemetry/api';
-import { sum } from '../../exact.js';
+import { sum } from '../../ground/exact.js';
 import { METRIC_NIXL_BUILDERS_EVENTS as EVENTS } from '../../mapping/semconv.js';
 import type { AgentEvent } from '../../settings/metric-builder.js';
 import type { EventTap, RingSource, Snapshot } from '../../shm-bridge/index.js';

@@ -1,6 +1,6 @@
 /** Builder `comprehensive`: one counter of all events and records, with all configured attributes. */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
-import { madeOnce } from '../../maps.js';
+import { madeOnce } from '../../ground/maps.js';
 import { type Attributes, slug } from '../../mapping/index.js';
 import { METRIC_NIXL_COMPREHENSIVE_EVENTS as NAME } from '../../mapping/semconv.js';
 import type { EventGain, EventRecord, MetricBuilder } from '../../settings/metric-builder.js';

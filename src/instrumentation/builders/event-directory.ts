@@ -1,8 +1,8 @@
 /** Agents and names of queued events, because the queue has only numbers. */
-import { madeOnce } from '../../maps.js';
+import { madeOnce } from '../../ground/maps.js';
 import { type AgentSnapshot, type EventLabels, eventLabels } from '../../mapping/index.js';
 import type { AgentEvent, EventGain } from '../../settings/metric-builder.js';
-import type { AgentTally } from '../../tally.js';
+import type { AgentTally } from '../../ground/tally.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
 
 type NamedEvent = Omit<AgentEvent, 'value' | 'exact' | 'timeMs'>;

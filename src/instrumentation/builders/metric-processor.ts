@@ -1,8 +1,8 @@
 /** Runs the builders in their order: built-in ones by name, and custom ones. */
 import os from 'node:os';
 import { diag, type Meter } from '@opentelemetry/api';
-import { check, invalid, listOf, optionsObject } from '../../arguments.js';
-import { reasonOf } from '../../errors.js';
+import { check, invalid, listOf, optionsObject } from '../../ground/arguments.js';
+import { reasonOf } from '../../ground/errors.js';
 import {
   AttributeRegistry,
   type AttributeSpec,
@@ -12,7 +12,7 @@ import {
   TALLY_BUILDERS,
   type TallyBuilderName,
 } from '../../mapping/index.js';
-import { PACKAGE_NAME } from '../../package.js';
+import { PACKAGE_NAME } from '../../ground/package.js';
 import { ATTRIBUTE_SPECS } from '../../settings/attribute-shapes.js';
 import {
   type AgentEvent,

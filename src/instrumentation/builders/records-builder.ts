@@ -3,7 +3,7 @@
  * user_error: false, gpu: ['NVIDIA A100'], time_lapsed: 12.5 }`. Any of the fields may be missing; time is in seconds.
  */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
-import { countsOf } from '../../maps.js';
+import { countsOf } from '../../ground/maps.js';
 import { type Attributes, gpuSlug, slug } from '../../mapping/index.js';
 import * as semconv from '../../mapping/semconv.js';
 import type { EventRecord, MetricBuilder } from '../../settings/metric-builder.js';

@@ -1,6 +1,6 @@
 /** Limits diag to one line per (subject, code): a broken ring must not fill the service's log at every collect. */
 import type { DiagLogger } from '@opentelemetry/api';
-import { reasonOf } from '../../errors.js';
+import { reasonOf } from '../../ground/errors.js';
 
 const MAX_REMEMBERED = 1000;
 

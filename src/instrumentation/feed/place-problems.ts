@@ -1,9 +1,14 @@
 /** Problems of places without rings, as states and as text. Pure. */
-import { oneLine } from '../../one-line.js';
+import { intervalText } from '../../ground/figures/clock.js';
+import { oneLine } from '../../ground/one-line.js';
+import { spaceShortage } from '../../shm-bridge/place-space.js';
 import type { PlaceStatus, RingProblem, SourceOptions } from '../../shm-bridge/index.js';
 
 /** Grace time for agents that start together with their reader. */
 export const NO_RINGS_AFTER_MS = 30_000;
+
+const WITHOUT_SPACE =
+  'the kernel ends an agent whose ring finds no space (SIGBUS): remove rings of ended agents, or enlarge the file system';
 
 /** Returns at most one problem per place. `watchedMs`: time since the search of the places began. */
 export function placeProblems(places: readonly PlaceStatus[], watchedMs: number): RingProblem[] {
@@ -14,7 +19,9 @@ export function placeProblems(places: readonly PlaceStatus[], watchedMs: number)
 }
 
 export function placeLine({ path, state, reason }: RingProblem): string {
-  return state === 'no_rings' ? `no rings in ${path}: ${reason}` : `directory ${path} is ${state}: ${reason}`;
+  if (state === 'no_rings') return `no rings in ${path}: ${reason}`;
+  if (state === 'unseen') return `${path}: ${reason}`;
+  return state === 'no_space' ? `${path} has ${reason}; ${WITHOUT_SPACE}` : `directory ${path} is ${state}: ${reason}`;
 }
 
 /** Returns directories and globs as one text, for messages. */
@@ -26,11 +33,14 @@ function problemOf(place: PlaceStatus, watchedMs: number): Omit<RingProblem, 'pa
   const { state, reason, given, hadRings } = place;
   const isRelative = !given.startsWith('/');
   const origin = isRelative ? `; it was given as ${given}, which is relative to the working directory` : '';
+  if (state === 'absent' && hadRings) return { state, reason: `it was removed${origin}` };
   if (state === 'absent') {
     return { state, reason: `it does not exist yet; agents write no ring without it and do not create it${origin}` };
   }
   if (state === 'corrupt') return { state, reason: `${reason}; name the directory of the rings${origin}` };
   if (state !== 'ready') return { state, reason: `${reason}${origin}` };
+  const shortage = spaceShortage(place.space);
+  if (shortage !== undefined) return { state: 'no_space', reason: shortage };
   if (hadRings) return undefined;
   if (watchedMs >= NO_RINGS_AFTER_MS) return { state: 'no_rings', reason: noRings(place) };
   if (isRelative) return { state: 'relative', reason: `it was given as ${given}, and agents may write elsewhere` };
@@ -38,7 +48,6 @@ function problemOf(place: PlaceStatus, watchedMs: number): Omit<RingProblem, 'pa
 }
 
 function noRings({ files, isGlob }: PlaceStatus): string {
-  const seconds = `${NO_RINGS_AFTER_MS / 1000} s`;
   const found = files > 0 ? `none of its ${files} files is a ring` : isGlob ? 'no file matches' : 'there are no files';
-  return `${found} after ${seconds}; agents write rings with NIXL_TELEMETRY_ENABLE=y and this directory in NIXL_TELEMETRY_DIR`;
+  return `${found} after ${intervalText(NO_RINGS_AFTER_MS)}; agents write rings with NIXL_TELEMETRY_ENABLE=y and this directory in NIXL_TELEMETRY_DIR`;
 }

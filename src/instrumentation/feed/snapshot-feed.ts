@@ -10,12 +10,14 @@ import type {
   SnapshotReader,
   SnapshotWants,
 } from '../../shm-bridge/index.js';
-import { oneLine } from '../../one-line.js';
-import type { TimeSlices } from '../../time-slices.js';
+import { oneLine } from '../../ground/one-line.js';
+import type { TimeSlices } from '../../ground/time-slices.js';
 import type { ServeState } from '../serve-state.js';
 import { DiagOnce } from './diag-once.js';
+import { problemGroups } from './problem-groups.js';
 import { placeLine, placeProblems } from './place-problems.js';
 import { RecoveryLog } from './recovery-log.js';
+import { UnseenLives } from './unseen-lives.js';
 
 /** `problems` includes those of places without rings. */
 export interface FeedSnapshot extends Snapshot {
@@ -55,6 +57,7 @@ const LOGGED: Readonly<Partial<Record<RingProblem['state'], 'warn' | 'debug'>>> 
   incompatible: 'warn',
   denied: 'warn',
   busy: 'warn',
+  deleted: 'warn',
   corrupt: 'debug',
 };
 
@@ -69,6 +72,7 @@ export class SourceFeed implements SnapshotFeed {
   readonly source: RingSource;
   readonly #log: DiagOnce;
   readonly #recoveryLog: RecoveryLog;
+  readonly #unseenLives: UnseenLives;
   readonly #serveState: (() => ServeState) | undefined;
   readonly #readers = new Map<object, SnapshotReader>();
   readonly #now: () => number;
@@ -89,6 +93,7 @@ export class SourceFeed implements SnapshotFeed {
     this.#recoveryLog = new RecoveryLog(logger, (agentId) => this.recovered(agentId));
     this.#serveState = serveState;
     this.#now = now;
+    this.#unseenLives = new UnseenLives(now);
     this.#sinceMs = now();
     this.#check = this.#checkAfter(FIRST_CHECK_MS);
   }
@@ -197,7 +202,10 @@ export class SourceFeed implements SnapshotFeed {
 
   #logged(snapshot: Snapshot): FeedSnapshot {
     this.#loggedMs = this.#now();
-    const places = placeProblems(snapshot.places, this.#now() - this.#sinceMs);
+    const places = [
+      ...placeProblems(snapshot.places, this.#now() - this.#sinceMs),
+      ...this.#unseenLives.problems(snapshot.agents),
+    ];
     this.#logRings(snapshot);
     for (const problem of places) this.#log.warn(problem.path, `place ${problem.state}`, oneLine(placeLine(problem)));
     return {
@@ -208,9 +216,11 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   #logRings({ problems, stateProblems, openDirectories, agents }: Snapshot): void {
-    for (const { path, state, reason } of problems) {
+    for (const { path, state, reason, count } of problemGroups(problems)) {
       const level = LOGGED[state];
-      if (level !== undefined) this.#log[level](path, state, oneLine(`ring ${path} is ${state}: ${reason}`));
+      if (level === undefined) continue;
+      if (count === 1) this.#log[level](path, state, oneLine(`ring ${path} is ${state}: ${reason}`));
+      else this.#log[level](reason, state, oneLine(`${count} rings are ${state}, the first ${path}: ${reason}`));
     }
     for (const { path, reason } of stateProblems) {
       this.#log.warn(path, 'state file', oneLine(`state file of ring ${path}: ${reason}`));
@@ -219,13 +229,26 @@ export class SourceFeed implements SnapshotFeed {
       const remedy = 'make it private, or name the owners of rings (option owners, flag --owner)';
       this.#log.warn(path, 'open', `any user may create rings in ${oneLine(path)}: ${remedy}`);
     }
-    for (const { path, suspect, events } of agents) {
+    for (const { path, suspect, shared, writers, foreignMoves, events } of agents) {
       if (events.at(-1)?.overflow === true) {
         const message = `ring ${oneLine(path)} has more than 256 unknown kinds of events: further ones are counted as "overflow"`;
         this.#log.warn(path, 'overflow', message);
       }
-      if (suspect) {
-        const message = `the numbers of ring ${oneLine(path)} may be wrong: another consumer drained it as well`;
+      if (shared) {
+        const pids = writers === undefined ? '' : `, now ${writers.join(', ')}`;
+        const remedy = 'give each process its own directory or agent name';
+        this.#log.warn(
+          path,
+          'shared',
+          `several processes write ring ${oneLine(path)}${pids}, so its numbers may be wrong: ${remedy}`,
+        );
+      }
+      if (suspect && (foreignMoves > 0 || !shared)) {
+        const ring = `the numbers of ring ${oneLine(path)}`;
+        const message =
+          foreignMoves > 0
+            ? `${ring} may be wrong: another consumer drained it as well`
+            : `${ring} may be wrong: a restart of its agent could not be followed`;
         this.#log.warn(path, 'suspect', message);
       }
     }

@@ -18,7 +18,7 @@ import { eventKey, seriesKey, type SeriesContext } from '../agents/agent-series.
 import type { DurationStats } from './duration-pump.js';
 import type { InstrumentSet } from './instrument-set.js';
 import type { FoldedMetric, KeyedMetric, MeterMemory } from './totals.js';
-import { sum } from '../../exact.js';
+import { sum } from '../../ground/exact.js';
 import { DURATION_METRICS, SELF_METRICS } from '../self-metrics.js';
 
 const OVERFLOW_KEY = eventKey(OVERFLOW_LABELS);

@@ -1,7 +1,7 @@
 /** Totals that outlive their tallies. */
-import { increase, sum } from '../../exact.js';
+import { increase, sum } from '../../ground/exact.js';
 import { type Attributes, type Exact, isTotal, type NumberMetric } from '../../mapping/index.js';
-import { madeOnce } from '../../maps.js';
+import { madeOnce } from '../../ground/maps.js';
 import type { AgentRoster, RosterEntry } from '../agents/agent-roster.js';
 
 /** By metric name, then by key of the point. */

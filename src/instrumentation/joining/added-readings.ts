@@ -1,5 +1,5 @@
 /** Sum of two readings of one agent, from two consecutive tallies. */
-import { exponentialSum } from '../../exponential.js';
+import { exponentialSum } from '../../ground/exponential.js';
 import {
   type AgentSnapshot,
   type HistogramTally,
@@ -22,7 +22,9 @@ export function addedReadings<Reading extends AgentSnapshot>(earlier: AgentSnaps
     restarts: earlier.restarts + later.restarts,
     resyncs: earlier.resyncs + later.resyncs,
     foreignMoves: earlier.foreignMoves + later.foreignMoves,
+    refused: earlier.refused + later.refused,
     suspect: earlier.suspect || later.suspect,
+    shared: earlier.shared || later.shared,
     events: [...events, ...gone],
     transfers: {
       transmit: addedTransfers(earlier.transfers.transmit, later.transfers.transmit),
@@ -44,7 +46,7 @@ export function inBoundsOf<Reading extends AgentSnapshot>(like: AgentSnapshot, r
     events: reading.events.map((event, i) => {
       const bounds = eventLike(like, i, event)?.histogram?.bounds;
       if (event.histogram === undefined || bounds === undefined) return event;
-      return { ...event, histogram: rebucketed(event.histogram, bounds) };
+      return { ...event, histogram: { ...event.histogram, ...rebucketed(event.histogram, bounds) } };
     }),
     transfers: {
       transmit: transfers(reading.transfers.transmit, like.transfers.transmit),
@@ -62,23 +64,25 @@ function addedEvents(earlier: EventTally | undefined, later: EventTally): EventT
     last: later.count === 0 ? earlier.last : later.last,
   };
   if (earlier.histogram === undefined || later.histogram === undefined) return sums;
-  return { ...sums, histogram: addedBuckets(earlier.histogram, later.histogram) };
+  return { ...sums, histogram: addedDistributions(earlier.histogram, later.histogram) };
 }
 
 function addedTransfers(earlier: TransferTally, later: TransferTally): TransferTally {
-  const exact = (measure: 'size' | 'duration') => ({
-    ...addedBuckets(earlier[measure], later[measure]),
-    sum: earlier[measure].sum + later[measure].sum,
-  });
   return {
     count: earlier.count + later.count,
-    size: exact('size'),
-    duration: exact('duration'),
+    size: addedDistributions(earlier.size, later.size),
+    duration: addedDistributions(earlier.duration, later.duration),
     throughput: {
       ...addedBuckets(earlier.throughput, later.throughput),
       sum: earlier.throughput.sum + later.throughput.sum,
     },
   };
+}
+
+type ExactDistribution = HistogramTally & { readonly sum: bigint };
+
+function addedDistributions(earlier: ExactDistribution, later: ExactDistribution): ExactDistribution {
+  return { ...addedBuckets(earlier, later), sum: earlier.sum + later.sum };
 }
 
 function addedBuckets(earlier: HistogramTally, later: HistogramTally): HistogramTally {
@@ -87,6 +91,7 @@ function addedBuckets(earlier: HistogramTally, later: HistogramTally): Histogram
     bounds: later.bounds,
     counts: later.counts.map((count, i) => count + counts[i]!),
     exponential: exponentialSum([earlier.exponential, later.exponential])!,
+    startTimeMs: earlier.startTimeMs,
   };
 }
 

@@ -7,12 +7,13 @@ import type {
   MetricProducer,
 } from '@opentelemetry/sdk-metrics';
 import { METRIC_NIXL_RECORDS } from '../../mapping/semconv.js';
-import { PACKAGE_NAME } from '../../package.js';
+import { PACKAGE_NAME } from '../../ground/package.js';
+import { Inside } from '../../ground/inside.js';
 import type { HistogramKind } from '../../settings/histograms.js';
 import type { Profile } from '../../settings/settings.js';
 import type { DiagOnce } from '../feed/diag-once.js';
 import type { ReaderSnapshot } from '../feed/snapshot-feed.js';
-import { type NixlMetricProducer, type SharedFeed, sharedProducer } from '../producer/metric-producer.js';
+import { NixlMetricProducer, type SharedFeed } from '../producer/metric-producer.js';
 import { aggregationOf, droppedKinds, histogramsFor, kindOf } from './aggregations.js';
 import type { ReaderMemory } from './reader-memory.js';
 import { reportersBefore, RING_REPORTER, type RingReporter, THIS_COPY, twoSources } from './ring-reporter.js';
@@ -49,7 +50,10 @@ export class JoinedProducer implements MetricProducer {
     // The producer joins the feed when it enters its reader: see join().
     const recovered = (agentId: number) => options.feed.recovered(agentId);
     const feed = { join: () => {}, leave: () => {}, collect: () => this.#snapshot(), rings, recovered };
-    this.#producer = sharedProducer({ temporality, histograms }, { ...profile, feed, builderMetrics, memory });
+    this.#producer = new NixlMetricProducer(
+      { temporality, histograms },
+      new Inside({ ...profile, feed, builderMetrics, memory }),
+    );
     const reported = () => memory.reported();
     this[RING_REPORTER] = { name, places, joined: true, copy: THIS_COPY, rings, reported };
   }

@@ -1,6 +1,6 @@
 /** Readers that one instrumentation reports to, with all the providers and settings that it gets over time. */
-import { madeOnce } from '../../maps.js';
-import { reasonOf } from '../../errors.js';
+import { madeOnce } from '../../ground/maps.js';
+import { reasonOf } from '../../ground/errors.js';
 import type { HistogramKind } from '../../settings/histograms.js';
 import { otlpHistograms, type Settings } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
@@ -8,7 +8,8 @@ import type { BuilderMetrics } from '../builders/builder-metrics.js';
 import type { SourceFeed } from '../feed/snapshot-feed.js';
 import { JoinedProducer, type JoiningOptions } from './joined-producer.js';
 import { ReaderMemories } from './reader-memory.js';
-import type { SdkReader } from './sdk-provider.js';
+import type { ReportingMode, Situation } from '../reporting-mode.js';
+import { isShutDown, readersOf, type SdkReader } from './sdk-provider.js';
 
 const SUBJECT = 'joined readers';
 /** Interval of checks for readers that were shut down or added: no event reports either. */
@@ -25,7 +26,8 @@ interface Joining {
   readonly producers: Map<SdkReader, JoinedProducer>;
 }
 
-export class JoinedReaders {
+export class JoinedReaders implements ReportingMode {
+  readonly lateProducerEffect = 'from now on only metric readers with such a producer have NIXL metrics';
   readonly #options: JoinedReadersOptions;
   readonly #memories = new ReaderMemories();
   #joinings = new WeakMap<object, Joining>();
@@ -37,34 +39,35 @@ export class JoinedReaders {
     this.#options = options;
   }
 
-  get any(): boolean {
-    return this.#current !== undefined;
-  }
-
   /** Discards everything made for the previous settings, except the readings that readers were shown. */
   forget(): void {
     this.#joinings = new WeakMap();
   }
 
-  /** `shared`: has the processor of the builders. `feed`: the open source. */
-  join(
-    provider: object,
-    readers: readonly SdkReader[],
-    settings: Settings,
-    shared: BuilderMetrics,
-    feed: SourceFeed,
-  ): void {
-    const joining = this.#joiningOf(provider, settings, shared);
-    if (joining !== this.#current?.joining) this.leave();
-    this.#addProducers(joining, readers);
-    if (this.#current !== undefined) return;
+  isReady({ provider }: Situation): boolean {
+    return openReadersOf(provider).length > 0;
+  }
+
+  run({ provider, settings, builderMetrics, openSource }: Situation): boolean {
+    const feed = openSource();
+    if (feed === undefined) return false;
+    const joining = this.#joiningOf(provider!, settings, builderMetrics);
+    if (joining !== this.#current?.joining) this.stop();
+    this.#addProducers(joining, openReadersOf(provider));
+    if (this.#current !== undefined) return true;
     this.#current = { joining, feed };
     joining.options.builderMetrics.attach(feed.source);
     this.#check = setInterval(this.#options.onCheck, CHECK_INTERVAL_MS).unref();
+    return true;
   }
 
-  /** `isClosing`: the source closes next. When the readers are joined again, they get its last totals. */
-  leave(isClosing = false): void {
+  /** When the readers are joined again after the end of the source, they get its last totals. */
+  stop(close?: () => void): void {
+    this.#leave(close !== undefined);
+    close?.();
+  }
+
+  #leave(isClosing: boolean): void {
     if (this.#current === undefined) return;
     const { joining, feed } = this.#current;
     const { builderMetrics } = joining.options;
@@ -128,4 +131,8 @@ export class JoinedReaders {
   #remove(producer: JoinedProducer): void {
     this.#options.log.guard(SUBJECT, 'removing a producer from its reader', () => producer.leave());
   }
+}
+
+function openReadersOf(provider: object | undefined): readonly SdkReader[] {
+  return readersOf(provider)?.filter((reader) => !isShutDown(reader)) ?? [];
 }

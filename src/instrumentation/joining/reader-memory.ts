@@ -2,7 +2,7 @@
  * Readings that a reader got. A memory lives as long as its reader and longer than any source. After disable() and
  * enable(), with other settings or with another provider, each event is still reported exactly once.
  */
-import { madeOnce } from '../../maps.js';
+import { madeOnce } from '../../ground/maps.js';
 import type { AgentSnapshot } from '../../shm-bridge/index.js';
 import type { FeedSnapshot } from '../feed/snapshot-feed.js';
 import { addedReadings, inBoundsOf } from './added-readings.js';
@@ -94,7 +94,7 @@ export class ReaderMemory {
     }
     // An agent that has not reappeared since the previous source closed is still to be reported.
     for (const [path, one] of this.#carried) {
-      if (one.continuedBy === undefined && !carried.has(path)) carried.set(path, one);
+      if (one.continuedBy === undefined) carried.set(path, one);
     }
     this.#carried = carried;
     this.#leftOut.clear();

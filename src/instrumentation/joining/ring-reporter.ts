@@ -21,7 +21,7 @@ export interface RingReporter {
   reported(): ReadonlyMap<number, unknown>;
 }
 
-export type Named = Pick<RingReporter, 'name' | 'places'>;
+export type NamedReporter = Pick<RingReporter, 'name' | 'places'>;
 
 /** Returns undefined for producers of other packages. */
 function ringReporterOf(producer: unknown): RingReporter | undefined {
@@ -33,7 +33,7 @@ function ringReporterOf(producer: unknown): RingReporter | undefined {
 }
 
 /** Returns a warning that names both. `where`: a reader or a provider. */
-export function twoSources(where: string, first: Named, second: Named): string {
+export function twoSources(where: string, first: NamedReporter, second: NamedReporter): string {
   return (
     `${where} has two sources of NIXL metrics: ${first.name} on ${first.places}, and ${second.name} on ${second.places}; ` +
     'only the first exports the rings that both read: remove one of the two'

@@ -1,6 +1,6 @@
 /** Exponential histograms of OpenTelemetry, made of the tallies' own. Pure. */
 import type { ExponentialHistogramMetricData } from '@opentelemetry/sdk-metrics';
-import { increase } from '../../exact.js';
+import { increase } from '../../ground/exact.js';
 import {
   atScale,
   exponentialCount,
@@ -8,7 +8,7 @@ import {
   type ExponentialTally,
   highestValue,
   lowestValue,
-} from '../../exponential.js';
+} from '../../ground/exponential.js';
 import { type Distribution, toDouble } from '../../mapping/index.js';
 
 type ExponentialHistogram = ExponentialHistogramMetricData['dataPoints'][number]['value'];
@@ -53,7 +53,12 @@ export function exponentialHistogramOf(
 export function divided(tally: ExponentialTally, divisor: number): ExponentialTally {
   if (divisor === 1) return tally;
   const { scale, zeroCount, offset, counts } = tally;
-  return { scale, zeroCount, offset: offset - Math.round(Math.log2(divisor) * 2 ** scale), counts };
+  return { scale, zeroCount, offset: offset - exponentialShift(divisor, scale), counts };
+}
+
+/** Returns by how many buckets divided() moves. */
+export function exponentialShift(divisor: number, scale: number): number {
+  return Math.round(Math.log2(divisor) * 2 ** scale);
 }
 
 function withAtMost(maxSize: number, tally: ExponentialTally): ExponentialTally {

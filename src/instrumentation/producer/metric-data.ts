@@ -12,9 +12,9 @@ import {
   type Point,
   toDouble,
 } from '../../mapping/index.js';
-import { increase } from '../../exact.js';
-import type { ExponentialTally } from '../../exponential.js';
-import { madeOnce } from '../../maps.js';
+import { increase } from '../../ground/exact.js';
+import type { ExponentialTally } from '../../ground/exponential.js';
+import { madeOnce } from '../../ground/maps.js';
 import type { AgentSeries } from '../agents/agent-series.js';
 import { AggregationTemporality, DataPointType } from '../sdk-enums.js';
 import { divided, type ExponentialForm, exponentialHistogramOf } from './exponential.js';
@@ -108,11 +108,20 @@ function temporalityOf(delta: boolean): AggregationTemporality {
   return delta ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE;
 }
 
+/** A reading that may have begun later than its agent. */
+type Begun = Exact | Distribution;
+
+/** Returns the start time of a cumulative point. */
+function startOf(reading: Begun, { startTime }: AgentView): HrTime {
+  const ownMs = typeof reading === 'object' ? reading.startTimeMs : undefined;
+  return ownMs === undefined ? startTime : hrTimeOf(ownMs);
+}
+
 /**
  * Returns each point of one metric over all agents. `valueOf`: makes a value from a reading and, for deltas, the previous
  * one. Deltas of 0 are included: a series that disappears would look like an agent that disappears.
  */
-function pointsOf<Reading, Value>(
+function pointsOf<Reading extends Begun, Value>(
   { points, perEvent }: { readonly points: readonly Point<Reading>[]; readonly perEvent?: EventPoint<Reading> },
   index: number,
   views: readonly AgentView[],
@@ -124,12 +133,12 @@ function pointsOf<Reading, Value>(
   for (const view of views) {
     const { agent, series } = view;
     const previous = delta ? view.previous : undefined;
-    const startTime = delta ? view.deltaStartTime : view.startTime;
     for (let p = 0; p < points.length; p++) {
       const point = points[p]!;
       const current = point.read(agent, takenMs);
       if (current === undefined) continue;
       const value = valueOf(current, previous && point.read(previous, takenMs));
+      const startTime = delta ? view.deltaStartTime : startOf(current, view);
       dataPoints.push({ startTime, endTime, attributes: series.points[index]![p]!, value });
     }
     if (perEvent === undefined) continue;
@@ -138,7 +147,9 @@ function pointsOf<Reading, Value>(
       if (!perEvent.applies(event)) continue;
       const before = previous && eventLike(previous, e, event);
       const had = before !== undefined && perEvent.applies(before);
-      const value = valueOf(perEvent.read(event), had ? perEvent.read(before) : undefined);
+      const current = perEvent.read(event);
+      const value = valueOf(current, had ? perEvent.read(before) : undefined);
+      const startTime = delta ? view.deltaStartTime : startOf(current, view);
       dataPoints.push({ startTime, endTime, attributes: series.event(e, event).attributes, value });
     }
   }
@@ -152,21 +163,20 @@ function histogramOf(
   divisor: number,
   boundaries: number[],
 ): OtelHistogram & { readonly sum: number } {
-  const grew =
-    previous !== undefined &&
-    previous.counts.length === current.counts.length &&
-    previous.counts.every((count, i) => count <= current.counts[i]!);
-  const counts = grew ? current.counts.map((count, i) => count - previous.counts[i]!) : (current.counts as number[]);
+  const { counts: now } = current; // a getter
+  const before = previous?.counts;
+  const grew = before?.every((count, i) => count <= now[i]!) === true;
+  const counts = grew ? now.map((count, i) => count - before[i]!) : (now as number[]);
   let count = 0;
   for (const inBucket of counts) count += inBucket;
-  const sum = grew ? increase(current.sum, previous.sum) : current.sum;
+  const sum = grew ? increase(current.sum, previous!.sum) : current.sum;
   return { buckets: { boundaries, counts }, sum: toDouble(sum, divisor), count };
 }
 
 /** By bounds and divisor. All agents of a source have the same bounds, and so have its snapshots. */
 const SCALED_BOUNDS = new WeakMap<readonly number[], Map<number, number[]>>();
 
-function scaledBounds(bounds: readonly number[], divisor: number): number[] {
+export function scaledBounds(bounds: readonly number[], divisor: number): number[] {
   if (divisor === 1) return bounds as number[];
   const scaled = madeOnce(SCALED_BOUNDS, bounds, () => new Map<number, number[]>());
   return madeOnce(scaled, divisor, () => Object.freeze(bounds.map((bound) => bound / divisor)) as number[]);

@@ -8,17 +8,19 @@ import type {
   MetricProducer,
   ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
-import { isUnsupported } from '../../errors.js';
-import { increase } from '../../exact.js';
+import { isUnsupported } from '../../ground/errors.js';
+import { Inside } from '../../ground/inside.js';
+import { increase } from '../../ground/exact.js';
 import { hostAttributes, type Metric, withLabels } from '../../mapping/index.js';
-import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../../ground/package.js';
 import { producerSettings, type Profile, warnOfNoEffect } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
 import type { Histograms, NixlMetricProducerOptions, Temporality } from '../../settings/options.js';
-import { madeOnce } from '../../maps.js';
-import { openSource, type RingSource, type SourceOptions } from '../../shm-bridge/index.js';
+import { madeOnce } from '../../ground/maps.js';
+import { AgentWords, copyOfAgent } from '../../shm-bridge/agent-words.js';
+import { type AgentSnapshot, openSource, type RingSource, type SourceOptions } from '../../shm-bridge/index.js';
 import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
-import { TimeSlices } from '../../time-slices.js';
+import { TimeSlices } from '../../ground/time-slices.js';
 import { AgentSeriesCache } from '../agents/agent-series.js';
 import { BuilderMetrics } from '../builders/builder-metrics.js';
 import { type MetricProcessor, tallyMetrics } from '../builders/metric-processor.js';
@@ -55,9 +57,18 @@ export interface SharedFeed extends Profile {
   readonly bothBuckets?: boolean;
 }
 
-/** Metrics of a page. Those of agents are made while they are iterated, once. */
+/** Agents whose numbers lie in the words of the addon. */
+export interface PageAgents extends Moment {
+  readonly metrics: readonly Metric[];
+  readonly views: readonly (AgentView & { readonly agent: AgentWords })[];
+  readonly words: ArrayBuffer;
+}
+
+/** Metrics of a page. Those that are no agents' are made while they are iterated, once. */
 export interface PageMetrics {
   readonly resource: Pick<Resource, 'attributes'>;
+  /** Undefined if the agents are among the metrics that follow: they have no words. */
+  readonly agents?: PageAgents | undefined;
   readonly scopeMetrics: readonly { readonly metrics: Iterable<MetricData> }[];
 }
 
@@ -91,16 +102,6 @@ const NEVER_DELTA: readonly InstrumentType[] = [
 /** Start of the collector's counts, and of the first delta of a recovered agent: this process is older than both. */
 const PROCESS_START = hrTimeOf(performance.timeOrigin);
 
-/** Feeds of producers that sharedProducer() makes, by their options. */
-const SHARED_FEEDS = new WeakMap<NixlMetricProducerOptions, SharedFeed>();
-
-/** Makes a producer that reads `shared` instead of opening a source. Checks no option. */
-export function sharedProducer(options: NixlMetricProducerOptions, shared: SharedFeed): NixlMetricProducer {
-  const own = { ...options };
-  SHARED_FEEDS.set(own, shared);
-  return new NixlMetricProducer(own);
-}
-
 /**
  * Reports the metrics of all rings to one MetricReader:
  * `new PrometheusExporter({ metricProducers: [new NixlMetricProducer()] })`. Histograms are exact, agents that are gone
@@ -129,8 +130,11 @@ export class NixlMetricProducer implements MetricProducer {
    * @throws NixlTelemetryError CONFIG_INVALID for a wrong option, or if no setting names a place with rings; ADDON_MISSING
    * if the package has a native part for this platform, and it cannot be loaded.
    */
-  constructor(options: NixlMetricProducerOptions = {}) {
-    const shared = SHARED_FEEDS.get(options);
+  constructor(options?: NixlMetricProducerOptions);
+  /** @internal Reads `shared` instead of opening a source. Checks no option. */
+  constructor(options: NixlMetricProducerOptions, shared: Inside<SharedFeed>);
+  constructor(options: NixlMetricProducerOptions = {}, inside?: Inside<SharedFeed>) {
+    const shared = Inside.valueOf(inside);
     const context = (this.#context = shared === undefined ? ownContext(options) : sharedContext(options, shared));
     const { feed, naming, hostname, builderMetrics, memory } = context;
     this.#temporality = options.temporality ?? 'cumulative';
@@ -190,7 +194,7 @@ export class NixlMetricProducer implements MetricProducer {
   }
 
   /**
-   * @internal Collects for a page, and never holds the points of all metrics. Resolves to what `use` resolves to; further collects
+   * @internal Collects for a page, and never holds the points of all agents. Resolves to what `use` resolves to; further collects
    * wait until then. Rejects if the snapshot fails. `exponential`: false for histograms with explicit buckets only.
    */
   async [COLLECT]<T>(exponential: boolean, use: (collection: PageCollection) => Promise<T>): Promise<T> {
@@ -205,20 +209,20 @@ export class NixlMetricProducer implements MetricProducer {
     const { builderMetrics } = this.#context;
     await builderMetrics.begin();
     const { hasMeter } = builderMetrics;
-    // Builders may keep agents, so their snapshots are not changed.
-    const kept = hasMeter ? undefined : madeOnce(this.#kept, exponential, () => new KeptSnapshot());
+    const kept = madeOnce(this.#kept, exponential, () => new KeptSnapshot());
     const slices = new TimeSlices();
-    const page = (scopeMetrics: PageMetrics['scopeMetrics'], errors: readonly unknown[] = []): PageCollection => ({
-      metrics: { resource: NO_RESOURCE, scopeMetrics },
-      slices,
-      errors,
-    });
     const snapshot = await this.#snapshot({ exponential, kept, slices });
-    if (snapshot === undefined) return page([]);
-    const metrics = this.#metricsFrom(snapshot, this.#views(snapshot, NO_DELTAS), NO_DELTAS, exponential);
-    if (!hasMeter) return page([{ metrics }]);
-    const { scopeMetrics, errors } = await builderMetrics.collect(this.#memory, snapshot);
-    return page([{ metrics }, ...scopeMetrics], errors);
+    if (snapshot === undefined) return { metrics: { resource: NO_RESOURCE, scopeMetrics: [] }, slices, errors: [] };
+    const views = this.#views(snapshot, NO_DELTAS);
+    const agents = pageAgents(this.#metrics, views, momentOf(snapshot));
+    const metrics =
+      agents === undefined
+        ? this.#metricsFrom(snapshot, views, NO_DELTAS, exponential)
+        : this.#ownMetrics(snapshot, NO_DELTAS);
+    const { scopeMetrics, errors } = hasMeter
+      ? await builderMetrics.collect(this.#memory, { ...snapshot, agents: await copiesOf(snapshot.agents, slices) })
+      : { scopeMetrics: [], errors: [] };
+    return { metrics: { resource: NO_RESOURCE, agents, scopeMetrics: [{ metrics }, ...scopeMetrics] }, slices, errors };
   }
 
   /** Returns undefined after close(), and without an open source. */
@@ -253,15 +257,19 @@ export class NixlMetricProducer implements MetricProducer {
     wantsExponential = true,
   ): Generator<MetricData, void, undefined> {
     const exponential = this.#exponentialForm();
-    const { hasOwnMetrics } = this.#context;
     const bothBuckets = wantsExponential && this.#context.bothBuckets === true;
-    const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
+    const moment = momentOf(snapshot);
     for (const [index, metric] of this.#metrics.entries()) {
       const delta = metric.kind === 'histogram' ? deltas.histograms : deltas.counters;
       const one = metricData(metric, index, views, moment, { delta, exponential, bothBuckets });
       if (one !== undefined) yield one;
     }
-    if (hasOwnMetrics && snapshot.withoutSelf !== true) yield* this.#selfMetrics(snapshot, moment, deltas.counters);
+    yield* this.#ownMetrics(snapshot, deltas);
+  }
+
+  #ownMetrics(snapshot: ReaderSnapshot, deltas: Deltas): MetricData[] {
+    if (!this.#context.hasOwnMetrics || snapshot.withoutSelf === true) return [];
+    return this.#selfMetrics(snapshot, momentOf(snapshot), deltas.counters);
   }
 
   #views({ agents, shown = agents }: ReaderSnapshot, deltas: Deltas): AgentView[] {
@@ -334,6 +342,20 @@ export class NixlMetricProducer implements MetricProducer {
   }
 }
 
+function momentOf({ takenMs }: ReaderSnapshot): Moment {
+  return { takenMs, endTime: hrTimeOf(takenMs) };
+}
+
+/** Returns undefined if an agent has no words, or they are in another snapshot. */
+function pageAgents(metrics: readonly Metric[], views: readonly AgentView[], moment: Moment): PageAgents | undefined {
+  const buffers = new Set(views.map(({ agent }) => (agent instanceof AgentWords ? agent.words.buffer : undefined)));
+  const [words = NO_WORDS] = buffers;
+  if (buffers.size > 1 || buffers.has(undefined)) return undefined;
+  return { metrics, views: views as PageAgents['views'], words, ...moment };
+}
+
+const NO_WORDS = new ArrayBuffer(0);
+
 function ownContext(options: NixlMetricProducerOptions): Context {
   const { source: sourceOptions, ...profile } = producerSettings(options);
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
@@ -378,4 +400,15 @@ const NO_RESOURCE: Resource = {
 function result(metrics: MetricData[], errors: unknown[], more: ScopeMetrics[] = []): CollectionResult {
   const own = metrics.length === 0 ? [] : [{ scope: SCOPE, metrics }];
   return { resourceMetrics: { resource: NO_RESOURCE, scopeMetrics: [...own, ...more] }, errors };
+}
+
+/** Builders may keep agents, and the next snapshot changes these. */
+async function copiesOf(agents: readonly AgentSnapshot[], slices: TimeSlices): Promise<AgentSnapshot[]> {
+  const copies: AgentSnapshot[] = [];
+  for (const agent of agents) {
+    const pause = slices.turn();
+    if (pause !== undefined) await pause;
+    copies.push(copyOfAgent(agent, true));
+  }
+  return copies;
 }

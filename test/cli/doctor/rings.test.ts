@@ -1,15 +1,15 @@
 /** doctor on directories and rings: rights, file systems, headers, writers, consumers. */
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { FINDINGS } from '../../../src/cli/doctor/findings.js';
 import { INCOHERENT_FILE_SYSTEMS } from '../../../src/cli/doctor/directory-checks.js';
 import { inspectRing, openRing, RingWriter } from '../../../src/shm-bridge/index.js';
 import { MAY_BE_NOBODY, NOBODY, startAsNobody } from '../../support/as-nobody.js';
-import { preloadable } from '../../support/preload.js';
+import { compiledProgram, preloadable } from '../../support/preload.js';
 import { header } from '../../support/rings.js';
 import {
   ROOT,
-  run,
   RunningCommand,
   start,
   startTransferSource,
@@ -17,11 +17,14 @@ import {
   TRANSFER_SOURCE,
   until,
 } from '../command.js';
-import { diagnose, diagnosisOf, IS_ROOT, MAY_UNSHARE, troubles } from './doctor.js';
+import { runHere } from '../in-process.js';
+import { diagnose, diagnosisOf, inShortTime, IS_ROOT, MAY_UNSHARE, troubles } from './doctor.js';
 
-function ringIn(directory: string, agent = 'agent', capacity = 64): RingWriter {
-  const writer = new RingWriter(path.join(directory, agent), { wireVersion: 4, capacity });
+/** Makes a ring that a process has mapped as an agent has. */
+async function ringIn(directory: string, agent = 'agent'): Promise<RingWriter> {
+  const writer = new RingWriter(path.join(directory, agent), { wireVersion: 4, capacity: 4096 });
   onTestFinished(() => writer.close());
+  await new RunningCommand(compiledProgram('engine.c'), ['', writer.path]).says(/ready/);
   return writer;
 }
 
@@ -60,7 +63,7 @@ it('finds nothing wrong with agents that serve drains', async () => {
 
 it('changes no byte of a ring', async () => {
   const directory = privateDirectory();
-  fill(ringIn(directory));
+  fill(await ringIn(directory));
   const before = readFileSync(path.join(directory, 'agent'));
   await diagnose(['--dir', directory]);
   expect(readFileSync(path.join(directory, 'agent')).equals(before)).toBe(true);
@@ -90,24 +93,39 @@ describe('finds', () => {
     });
   });
 
+  it.runIf(MAY_BE_NOBODY)(
+    'an open directory whose mode this user may not change, and agents that it may not examine',
+    async () => {
+      const directory = temporaryDirectory();
+      await ringIn(directory);
+      chmodSync(directory, 0o1777);
+      const found = troubles(await diagnosisOf(startAsNobody(['doctor', '--json', '--dir', directory])), directory);
+      const mend = `nixl-otel serve --dir ${directory} --owner ${NOBODY} # reads rings of these users alone`;
+      expect(found).toContainEqual(expect.objectContaining({ status: 'note', finding: 'open-volume', mend }));
+      const inHost = readlinkSync('/proc/self/ns/pid') === 'pid:[4026531836]';
+      const unseen = found.filter(({ finding }) => finding.startsWith('writer-')).map(({ finding }) => finding);
+      expect(unseen).toEqual([inHost ? 'writer-hidden' : 'writer-unseen']);
+    },
+  );
+
   it('a directory on NFS, unless the configuration forces it', async () => {
     const directory = privateDirectory();
-    fill(ringIn(directory));
+    fill(await ringIn(directory));
     const env = { LD_PRELOAD: preloadable('on-nfs.c') };
-    const found = troubles(await diagnose(['--dir', directory], env), directory);
+    const found = troubles(await diagnose(['--dir', directory], env, []), directory);
     expect(found.map(({ finding, what }) => [finding, what])).toEqual([
       ['network-file-system', 'the directory is on NFS'],
     ]);
     const config = path.join(temporaryDirectory(), 'config.json');
     writeFileSync(config, '{ "force": true }');
-    const forced = await diagnose(['--dir', directory], { ...env, NIXL_OTEL_CONFIG: config });
+    const forced = await diagnose(['--dir', directory], { ...env, NIXL_OTEL_CONFIG: config }, []);
     expect(troubles(forced, directory)).toMatchObject([{ finding: 'full-undrained' }]);
   });
 
   it.runIf(MAY_BE_NOBODY)('rings of another user, and processes that it may not examine', async () => {
     const directory = temporaryDirectory();
     chmodSync(directory, 0o755);
-    ringIn(directory);
+    await ringIn(directory);
     const diagnosis = await diagnosisOf(startAsNobody(['doctor', '--json', '--dir', directory]));
     expect(troubles(diagnosis, directory)).toContainEqual(
       expect.objectContaining({
@@ -142,7 +160,7 @@ describe('finds', () => {
 
   it('files that are no ring, and a ring of a wire version that is not known', async () => {
     const directory = privateDirectory();
-    ringIn(directory).close();
+    (await ringIn(directory)).close();
     const bytes = readFileSync(path.join(directory, 'agent'));
     bytes.writeInt32LE(77, 16);
     writeFileSync(path.join(directory, 'newer'), bytes);
@@ -156,13 +174,15 @@ describe('finds', () => {
         ['problem', 'not-a-ring', 'truncated'],
       ]),
     );
-    const mend = found.find(({ finding }) => finding === 'not-a-ring')?.mend;
-    expect(mend).toContain(`file ${path.join(directory, 'truncated')} `);
+    writeFileSync(path.join(directory, 'cut off'), bytes.subarray(0, 5));
+    const both = troubles(await diagnose(['--dir', directory]), directory);
+    const mend = both.find(({ finding }) => finding === 'not-a-ring')?.mend;
+    expect(mend).toContain(`file '${path.join(directory, 'cut off')}' ${path.join(directory, 'truncated')} #`);
   });
 
   it('a full ring that nothing drains', async () => {
     const directory = privateDirectory();
-    fill(ringIn(directory));
+    fill(await ringIn(directory));
     expect(troubles(await diagnose(['--dir', directory]), directory)).toMatchObject([
       { status: 'problem', finding: 'full-undrained', what: 'full, and no consumer drains: agent' },
     ]);
@@ -170,7 +190,7 @@ describe('finds', () => {
 
   it('a full ring whose consumer is stopped', async () => {
     const directory = privateDirectory();
-    const writer = ringIn(directory);
+    const writer = await ringIn(directory);
     const serve = start(['serve', '--dir', directory, '--port', '0']);
     await until(() => inspectRing(writer.path).consumed === true);
     serve.child.kill('SIGSTOP');
@@ -189,7 +209,7 @@ describe('finds', () => {
 
   it('a full ring whose consumer drains it', async () => {
     const directory = privateDirectory();
-    const writer = ringIn(directory);
+    const writer = await ringIn(directory);
     const consumer = openRing(writer.path);
     onTestFinished(() => consumer.close());
     fill(writer);
@@ -200,27 +220,30 @@ describe('finds', () => {
     }, 5);
     onTestFinished(() => clearInterval(turn));
     const statuses = async () => troubles(await diagnose(['--dir', directory]), directory);
-    await expect.poll(statuses).toMatchObject([{ status: 'note', finding: 'full-at-times' }]);
+    const mend = expect.stringContaining(
+      `NIXL_TELEMETRY_BUFFER_SIZE=${4 * inspectRing(writer.path).capacity!} `,
+    ) as string;
+    await expect.poll(statuses).toMatchObject([{ status: 'problem', finding: 'full-at-times', mend }]);
   });
 
   it('rings that nothing drains, with the number of their events', async () => {
     const directory = privateDirectory();
-    for (const agent of ['a', 'b', 'c', 'd', 'e']) ringIn(directory, agent).push({ type: 0, value: 1n });
+    for (const agent of ['a', 'b', 'c', 'd', 'e']) (await ringIn(directory, agent)).push({ type: 0, value: 1n });
     expect(troubles(await diagnose(['--dir', directory]), directory)).toMatchObject([
-      { status: 'note', finding: 'undrained', what: 'no consumer drains: a, b, c and 2 more; pending events: 5' },
+      { status: 'problem', finding: 'undrained', what: 'no consumer drains: a, b, c and 2 more; 5 events pending' },
     ]);
   });
 
   it('a ring whose agent has ended, as far as this user may know', async () => {
     const directory = privateDirectory();
-    ringIn(directory).close();
+    new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 }).close();
     const [found] = troubles(await diagnose(['--dir', directory]), directory);
-    expect(['writer-gone', 'writer-unseen']).toContain(found?.finding);
+    expect(['writer-gone', 'writer-hidden', 'writer-unseen']).toContain(found?.finding);
   });
 
   it.runIf(MAY_UNSHARE && IS_ROOT)('a ring whose agent is in another PID namespace', async () => {
     const directory = privateDirectory();
-    ringIn(directory);
+    await ringIn(directory);
     const elsewhere = ['unshare', '--pid', '--fork', '--mount-proc'];
     const found = troubles(await diagnose(['--dir', directory], {}, elsewhere), directory);
     expect(found[0]).toMatchObject({ status: 'note', finding: 'writer-unseen' });
@@ -228,32 +251,48 @@ describe('finds', () => {
 });
 
 it('knows the file systems that the native part refuses', () => {
-  const source = readFileSync(path.join(ROOT, 'native/ring_file.cc'), 'utf8');
+  const source = readFileSync(path.join(ROOT, 'native/ring/ring_file.cc'), 'utf8');
   const cases = /const char\* incoherentFileSystem[^]*?\n\}/.exec(source)![0];
   const numbers = [...cases.matchAll(/case (0x\w+)/g)].map(([, number]) => Number(number));
   expect(Object.keys(INCOHERENT_FILE_SYSTEMS).map(Number).sort()).toEqual(numbers.sort());
   for (const name of Object.values(INCOHERENT_FILE_SYSTEMS)) expect(cases).toContain(`"${name}"`);
 });
 
-it('ends with 1 if there are notes alone', async () => {
+it('finds small rings by their headers, and watches them until they are full', async () => {
   const directory = privateDirectory();
-  const source = startTransferSource(['--dir', directory, '--seconds', '0', '--rate', '10'], {
-    NIXL_TELEMETRY_DIR: directory,
-  });
-  await until(() => existsSync(path.join(directory, 'agent-0')));
-  const { code, stderr, stdout } = await run(['doctor', '--pid', String(source.child.pid)]);
-  expect(stdout).toMatch(/^note .*\[undrained\]$/m);
-  expect(stdout).not.toMatch(/^problem/m);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: 'nixl-otel: error: 1 note\n' });
+  const serve = start(['serve', '--dir', directory, '--port', '0']);
+  await serve.says(/serves/);
+  const small = { NIXL_TELEMETRY_BUFFER_SIZE: '16' };
+  startTransferSource(['--dir', directory, '--seconds', '0', '--copy-free', '--rate', '200'], small);
+  await until(() => inspectRing(path.join(directory, 'agent-0')).consumed === true);
+  await expect
+    .poll(async () => troubles(await diagnose(['--dir', directory]), directory))
+    .toMatchObject([
+      { status: 'note', finding: 'small-buffer', what: 'rings of 16 slots: agent-0' },
+      { status: 'problem', finding: 'full-at-times' },
+    ]);
+});
+
+it('ends with 0 if there are notes alone', async () => {
+  const directory = temporaryDirectory();
+  chmodSync(directory, 0o777);
+  const serve = start(['serve', '--dir', directory, '--port', '0']);
+  await serve.says(/serves/);
+  const agents = startTransferSource(['--dir', directory, '--seconds', '0'], { NIXL_TELEMETRY_DIR: directory });
+  const ring = path.join(directory, 'agent-0');
+  await until(() => existsSync(ring) && inspectRing(ring).consumed === true);
+  const { code, stderr, stdout } = await inShortTime(() => runHere(['doctor', '--pid', String(agents.child.pid)]));
+  expect(stdout).toMatch(/^note .*\[open-directory\]$/m);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
 it('prints each finding with its reason and its command', async () => {
   const directory = path.join(temporaryDirectory(), 'missing');
-  const { code, stdout, stderr } = await run(['doctor', '--dir', directory]);
+  const { code, stdout, stderr } = await runHere(['doctor', '--dir', directory]);
   expect(stdout).toContain(
     [
       `problem  ${directory}: the directory does not exist [directory-missing]`,
-      '         why: Agents do not create the directory, and write no ring without it.',
+      `         why: ${FINDINGS['directory-missing'].why}`,
       `         do:  mkdir -m 0750 ${directory} # as the agents' user, then start the agents again`,
     ].join('\n'),
   );

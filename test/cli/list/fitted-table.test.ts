@@ -1,8 +1,8 @@
 /** Tables as wide as a terminal. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cutMiddle } from '../../../src/cli/figures/cut-middle.js';
-import { widthOf } from '../../../src/cli/figures/table.js';
+import { cutMiddle } from '../../../src/view/figures/cut-middle.js';
+import { widthOf } from '../../../src/view/figures/table.js';
 import { fittedTable } from '../../../src/cli/list/fitted-table.js';
 
 const COLUMNS = [

@@ -1,9 +1,14 @@
 /** list, on real rings in real processes. */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RingWriter } from '../../../src/shm-bridge/index.js';
-import { run, start, startTransferSource, temporaryDirectory, until } from '../command.js';
+import { inspectRing, RingWriter } from '../../../src/shm-bridge/index.js';
+import { MAIN, RunningCommand, start, startTransferSource, temporaryDirectory, until } from '../command.js';
+import { runHere } from '../in-process.js';
+
+const OTHER_PIDS = ['--pid', '--fork', '--mount-proc'];
+const mayUnshare = spawnSync('unshare', [...OTHER_PIDS, 'true']).status === 0;
 
 /** Makes a ring of 64 slots with so many events. Returns its path. */
 function ring(directory: string, agent: string, events: number): string {
@@ -39,14 +44,14 @@ describe('nixl-otel list', () => {
     writeFileSync(path.join(directory, 'notes.txt'), 'a text, longer than the header of a ring, in the same folder');
     ring(directory, 'agent', 3);
     const rows = async () => {
-      const { stdout } = await run(['list', '--json', '--dir', directory]);
+      const { stdout } = await runHere(['list', '--json', '--dir', directory]);
       return stdout
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as Record<string, unknown>);
     };
     expect(await rows()).toMatchObject([
-      { agent: 'agent', state: 'ready', wireVersion: 4, capacity: 64, pending: 3, consumed: false },
+      { agent: 'agent', state: 'ready', wireVersion: 4, capacity: 64, pending: 3, held: false },
       { agent: 'busy/one', state: 'ready', wireVersion: 4, pid: source.child.pid },
       { agent: 'notes.txt', state: 'corrupt' },
     ]);
@@ -54,7 +59,7 @@ describe('nixl-otel list', () => {
     const { birthtimeMs } = statSync(path.join(directory, 'agent'));
     utimesSync(path.join(directory, 'agent'), new Date(), new Date());
     const askedMs = Date.now();
-    const { stdout: twice } = await run(['list', '--json', '--dir', directory, '--dir', `${directory}/`]);
+    const { stdout: twice } = await runHere(['list', '--json', '--dir', directory, '--dir', `${directory}/`]);
     const again = twice.trim().split('\n');
     expect(again).toHaveLength(3);
     const { ageMs } = JSON.parse(again[0]!) as { ageMs: number };
@@ -63,15 +68,46 @@ describe('nixl-otel list', () => {
     expect(ageMs).toBeGreaterThanOrEqual(Math.floor(askedMs - birthtimeMs));
     const serve = start(['serve', '--dir', directory, '--port', '0']);
     await serve.says(/serves/);
-    await expect.poll(async () => (await rows())[0]).toMatchObject({ consumed: true, pending: 0 });
-    const nothing = await run(['read', path.join(directory, 'agent')]);
+    await expect.poll(async () => (await rows())[0]).toMatchObject({ held: true, pending: 0 });
+    const nothing = await runHere(['read', path.join(directory, 'agent')]);
     expect(nothing.stderr).toMatch(/0 of 0 events .*\n.*a collector drains these rings; --follow/);
     // serve maps rings as agents do, but is not their writer.
     const [left, busy] = await rows();
     expect([left!['pid'], busy!['pid']]).toEqual([undefined, source.child.pid]);
-    const { stdout } = await run(['list', '--dir', directory]);
+    const { stdout } = await runHere(['list', '--dir', directory]);
     expect(stdout).toMatch(/^AGENT +WIRE +SLOTS +PENDING +FILL/);
     expect(stdout).toMatch(/^busy\/one +4 +4096 .* ready, held$/m);
+  });
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)('shows no consumer once serve has ended by %s', async (signal) => {
+    const directory = temporaryDirectory();
+    const file = ring(directory, 'agent', 3);
+    const serve = start(['serve', '--dir', directory, '--port', '0']);
+    await serve.says(/serves/);
+    const row = async () => JSON.parse((await runHere(['list', '--json', '--dir', directory])).stdout) as object;
+    await until(async () => ((await row()) as { pending: number }).pending === 0);
+    expect(await row()).toMatchObject({ held: true });
+    await serve.stop(signal);
+    expect(inspectRing(file).consumed).toBe(true); // the mark stays
+    expect(await row()).toMatchObject({ held: false });
+    expect((await runHere(['list', '--dir', directory])).stdout).toMatch(/ ready$/m);
+    expect((await runHere(['read', file])).stderr).not.toContain('a collector drains');
+  });
+
+  it.skipIf(!mayUnshare)('does not claim to see consumers of another PID namespace', async () => {
+    const directory = temporaryDirectory();
+    ring(directory, 'agent', 3);
+    const serve = start(['serve', '--dir', directory, '--port', '0']);
+    await serve.says(/serves/);
+    await until(async () => /^agent .* ready, held$/m.test((await runHere(['list', '--dir', directory])).stdout));
+    const elsewhere = async (...flags: string[]) =>
+      new RunningCommand('unshare', [...OTHER_PIDS, process.execPath, MAIN, 'list', '--dir', directory, ...flags])
+        .ended;
+    expect((await elsewhere()).stdout).toMatch(/^agent .* ready, held\?$/m);
+    expect(JSON.parse((await elsewhere('--json')).stdout)).not.toHaveProperty('held');
+    await serve.stop('SIGTERM');
+    ring(directory, 'agent', 3); // another incarnation, without a mark
+    expect((await elsewhere()).stdout).toMatch(/^agent .* ready$/m);
   });
 
   it('aligns its columns below names of any script', async () => {
@@ -79,7 +115,7 @@ describe('nixl-otel list', () => {
     for (const name of ['a', '模型-0', '🚀🚀🚀🚀']) {
       ring(directory, name, 0);
     }
-    const { stdout } = await run(['list', '--dir', directory]);
+    const { stdout } = await runHere(['list', '--dir', directory]);
     const lines = stdout.trimEnd().split('\n');
     // The last names need eight columns of a terminal each, two for every emoji.
     expect(lines.map((line) => line.slice(0, line.search(/ (WIRE|4) /)))).toEqual([
@@ -94,7 +130,7 @@ describe('nixl-otel list', () => {
     const file = ring(temporaryDirectory(), 'agent', 3);
     const reading = start(['read', '--follow', file]);
     await reading.says(/Value/);
-    const { stdout } = await run(['list', '--json', '--dir', path.dirname(file)]);
+    const { stdout } = await runHere(['list', '--json', '--dir', path.dirname(file)]);
     const row = JSON.parse(stdout) as object;
     expect(row).toMatchObject({ agent: 'agent', state: 'ready' });
     expect(row).not.toHaveProperty('pid');
@@ -104,12 +140,12 @@ describe('nixl-otel list', () => {
 
   it('reports the kind of problem by its exit code', async () => {
     const directory = temporaryDirectory();
-    expect((await run(['list'])).code).toBe(2);
-    expect((await run(['list', '--dir', directory])).code).toBe(3);
+    expect((await runHere(['list'])).code).toBe(2);
+    expect((await runHere(['list', '--dir', directory])).code).toBe(3);
     writeFileSync(path.join(directory, 'x'), 'no ring');
-    expect((await run(['list', '--dir', directory])).code).toBe(4);
+    expect((await runHere(['list', '--dir', directory])).code).toBe(4);
     writeFileSync(path.join(directory, 'a'), ''); // not yet a ring
-    expect((await run(['list', '--dir', directory])).code).toBe(3);
+    expect((await runHere(['list', '--dir', directory])).code).toBe(3);
   });
 });
 
@@ -167,7 +203,7 @@ describe('the order of list', () => {
   ])('of a fleet with %j', async (flags, names) => {
     const directory = fleet();
     for (const more of [[], ['--json']]) {
-      const { code, stdout } = await run(['list', '--dir', directory, ...flags, ...more]);
+      const { code, stdout } = await runHere(['list', '--dir', directory, ...flags, ...more]);
       expect(namesIn(stdout)).toEqual(names);
       expect(code).toBe(0);
     }
@@ -181,12 +217,12 @@ describe('the order of list', () => {
     await until(() => Date.now() - statSync(path.join(oldest!, 'z')).birthtimeMs > 20);
     ring(directories[1]!, 'y', 0);
     const flags = ['list', '--dir', directories[1]!, '--dir', oldest!, '--json'];
-    expect(namesIn((await run(flags)).stdout)).toEqual(['y', 'z']);
-    expect(namesIn((await run([...flags, '--sort', 'age'])).stdout)).toEqual(['z', 'y']);
+    expect(namesIn((await runHere(flags)).stdout)).toEqual(['y', 'z']);
+    expect(namesIn((await runHere([...flags, '--sort', 'age'])).stdout)).toEqual(['z', 'y']);
   });
 
   it('has the share of the slots that can be filled as FILL, as in top', async () => {
-    const { stdout } = await run(['list', '--dir', fleet()]);
+    const { stdout } = await runHere(['list', '--dir', fleet()]);
     expect(stdout).toMatch(/^a-2 +4 +64 +63 +100% /m);
     expect(stdout).toMatch(/^a-1 +4 +64 +7 +11% /m);
     expect(stdout).toMatch(/^a-9\/b-3 +4 +64 +0 +0% /m);
@@ -199,13 +235,13 @@ describe('the order of list', () => {
     [['--interval', '200'], '--interval needs --watch'],
     [['--watch', '--interval', '99'], 'a whole number, from 100 to 3600000'],
   ])('%j is refused', async (flags, allowed) => {
-    const { code, stdout, stderr } = await run(['list', '--dir', '/tmp', ...flags]);
+    const { code, stdout, stderr } = await runHere(['list', '--dir', '/tmp', ...flags]);
     expect(stderr).toContain(allowed);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
   it('ends with 3 if no name matches the filter', async () => {
-    const { code, stderr } = await run(['list', '--dir', fleet(), '--filter', 'none']);
+    const { code, stderr } = await runHere(['list', '--dir', fleet(), '--filter', 'none']);
     expect(stderr).toMatch(/no rings that match none in \//);
     expect(code).toBe(3);
   });

@@ -3,7 +3,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspectRing, RingWriter } from '../../../src/shm-bridge/index.js';
-import { run, type RunningCommand, start, temporaryDirectory, until } from '../command.js';
+import { type RunningCommand, start, temporaryDirectory, until } from '../command.js';
+import { runHere } from '../in-process.js';
 
 const AT = 1_700_000_000_123_456n; // 2023-11-14 22:13:20.123456 UTC
 
@@ -51,7 +52,7 @@ describe('the events of several rings', () => {
 
   it.each([[[]], [['--consume']]])('come in the order of their times %j', async (flags) => {
     const files = timedRings(OFFSETS);
-    const { code, stdout } = await run(['read', '--format', 'json', ...flags, ...files]);
+    const { code, stdout } = await runHere(['read', '--format', 'json', ...flags, ...files]);
     const lines = linesOf(stdout);
     expect(lines.map(({ value }) => value)).toEqual(ORDER);
     expect(lines.map(({ agent }) => agent).join('')).toBe('abbacab');
@@ -86,7 +87,7 @@ describe('the events of several rings', () => {
   });
 
   it('are as many as asked for, and the earliest ones', async () => {
-    const { stdout, stderr } = await run(['read', '--format', 'json', '--max-events', '4', ...timedRings(OFFSETS)]);
+    const { stdout, stderr } = await runHere(['read', '--format', 'json', '--max-events', '4', ...timedRings(OFFSETS)]);
     expect(linesOf(stdout).map(({ value }) => value)).toEqual(ORDER.slice(0, 4));
     expect(stderr).toContain('4 of 7 events printed, from 3 rings');
   });
@@ -95,7 +96,7 @@ describe('the events of several rings', () => {
 describe('events without a time', () => {
   it('have none in a snapshot, and none with --follow if they were there before', async () => {
     const writer = untimedRing(1);
-    const snapshot = linesOf((await run(['read', '--format', 'json', writer.path])).stdout);
+    const snapshot = linesOf((await runHere(['read', '--format', 'json', writer.path])).stdout);
     const line = { agent: 'agent', category: 'PERFORMANCE', event: 'agent_xfer_time', value: 1 };
     expect(snapshot).toEqual([line]);
     const reading = start(['read', '--follow', '--format', 'json', writer.path]);
@@ -134,14 +135,14 @@ describe('events without a time', () => {
 describe('units', () => {
   it('are printed only with --units, and leave the value in JSON as it is', async () => {
     const [file] = timedRings({ a: [20_000n] });
-    const block = (await run(['read', file!])).stdout;
+    const block = (await runHere(['read', file!])).stdout;
     expect(block).toContain('Value: 20000\n');
-    expect((await run(['read', '--units', file!])).stdout).toBe(block.replace('20000\n', '20000 us\n'));
-    const [raw] = linesOf((await run(['read', '--format', 'json', file!])).stdout);
-    const [withUnit] = linesOf((await run(['read', '--format', 'json', '--units', file!])).stdout);
+    expect((await runHere(['read', '--units', file!])).stdout).toBe(block.replace('20000\n', '20000 us\n'));
+    const [raw] = linesOf((await runHere(['read', '--format', 'json', file!])).stdout);
+    const [withUnit] = linesOf((await runHere(['read', '--format', 'json', '--units', file!])).stdout);
     expect(raw).not.toHaveProperty('unit');
     expect(withUnit).toEqual({ ...raw, unit: 'us' });
-    const { stdout } = await run(['read', '--utc', '--format', 'csv', '--units', file!]);
+    const { stdout } = await runHere(['read', '--utc', '--format', 'csv', '--units', file!]);
     expect(stdout).toBe(
       'agent,timestamp,arrived,category,event,value,unit\n' +
         'a,2023-11-14 22:13:20.143456Z,,PERFORMANCE,agent_xfer_time,20000,us\n',

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRing, RingWriter } from '../../../src/shm-bridge/index.js';
 import { type Ended, run, type RunningCommand, start, temporaryDirectory, until } from '../command.js';
+import { runHere } from '../in-process.js';
 
 const TEXT = 'a text that is no ring, and long enough to be seen as one that is none';
 
@@ -67,7 +68,7 @@ describe.each([
 ] as const)('nixl-otel read with %s between two rings', (_, code, make) => {
   it.each([['json'], ['line'], ['json', '--consume']])('prints the others as %s', async (format, ...flags) => {
     const files = filesWith(make);
-    const ended = await run(['read', '--format', format, ...flags, ...files]);
+    const ended = await runHere(['read', '--format', format, ...flags, ...files]);
     expect(valuesIn(ended.stdout)).toEqual([1, 2, 3]);
     expect(notesOn(files[1]!, ended)).toEqual([expect.stringMatching(/^nixl-otel: warning: .* is [a-z]+: /)]);
     expect(ended.stderr).toContain('error: 3 of 3 events printed, from 2 of 3 rings');
@@ -103,7 +104,7 @@ describe.each([
 
 describe('nixl-otel read', () => {
   it('ends with 5 if a ring cannot be opened, and with 4 if another file is no ring', async () => {
-    const held: { close(): void }[] = [];
+    const held: { close(): void }[] = []; // by this process, which would not refuse itself
     const files = filesWith((directory) => {
       const file = write(path.join(directory, 'm'), [9]);
       held.push(openRing(file));
@@ -131,7 +132,7 @@ describe('nixl-otel read', () => {
         [[missing, `${missing}-too`], 3, 2],
         [[text], 4, 0],
       ] as const) {
-        const ended = await run(['read', ...more, ...files]);
+        const ended = await runHere(['read', ...more, ...files]);
         expect(ended.stderr.split('\n').filter((line) => line.includes('warning'))).toHaveLength(notes);
         expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code, stdout: '' });
       }
@@ -142,7 +143,7 @@ describe('nixl-otel read', () => {
     const [file] = filesWith(noRing);
     for (const flags of [[], ['--consume']]) {
       const twice = path.join(path.dirname(file!), '..', path.basename(path.dirname(file!)), 'a');
-      const { code, stdout, stderr } = await run(['read', '--format', 'json', ...flags, file!, twice, file!]);
+      const { code, stdout, stderr } = await runHere(['read', '--format', 'json', ...flags, file!, twice, file!]);
       expect(valuesIn(stdout)).toEqual([1, 2]);
       expect(stderr).toContain('2 of 2 events printed, from 1 ring\n');
       expect(code).toBe(0);
@@ -174,7 +175,7 @@ describe('nixl-otel read', () => {
   });
 
   it('refuses --errors together with --slow', async () => {
-    const { code, stderr } = await run(['read', '--errors', '--slow', '1ms', '/none']);
+    const { code, stderr } = await runHere(['read', '--errors', '--slow', '1ms', '/none']);
     expect(stderr).toContain('--errors and --slow exclude each other');
     expect(code).toBe(2);
   });
@@ -187,7 +188,7 @@ describe.skipIf(process.getuid!() === 0)('without permission', () => {
       chmodSync(file, 0);
       return file;
     });
-    const ended = await run(['read', '--format', 'json', ...files]);
+    const ended = await runHere(['read', '--format', 'json', ...files]);
     expect(valuesIn(ended.stdout)).toEqual([1, 2, 3]);
     expect(ended.code).toBe(5);
   });

@@ -52,7 +52,7 @@ describe('Summary', () => {
       'EVENT|COUNT|SUM|P50|P90|P99|MAX|CATEGORY',
       'agent_rx_bytes|26|351 B|13 B|24 B|26 B|26 B|TRANSFER',
       'agent_xfer_post_time|2|42.3 ms|1.09 ms|41.6 ms|41.6 ms|41.6 ms|PERFORMANCE',
-      'agent_xfer_time|26|351 us|13 us|24 us|26 us|26 us|PERFORMANCE',
+      'agent_xfer_time|26|351 µs|13 µs|24 µs|26 µs|26 µs|PERFORMANCE',
       'x|26|351|13|24|26|26|CUSTOM',
     ]);
   });
@@ -60,7 +60,7 @@ describe('Summary', () => {
   it('takes values of unknown events of category PERFORMANCE for microseconds', () => {
     const summary = new Summary();
     add(summary.totalsOf({ name: 'backend.wait', category: 5, timestamped: true }), 2_000_000n);
-    expect(summary.table()).toMatch(/^backend\.wait +1 +2 s /m);
+    expect(summary.table()).toMatch(/^backend\.wait +1 +2\.00 s /m);
   });
 
   it('keeps categories apart, and escapes names', () => {
@@ -141,8 +141,8 @@ describe('nixl-otel read --summary', () => {
       'EVENT                  COUNT      SUM      P50      P90      P99      MAX  CATEGORY',
       'agent_tx_bytes             2  8.19 kB  4.01 kB  4.01 kB  4.01 kB  4.01 kB  TRANSFER',
       'agent_tx_requests_num      2        2        1        1        1        1  TRANSFER',
-      'agent_xfer_post_time       2     6 us     3 us     3 us     3 us     3 us  PERFORMANCE',
-      'agent_xfer_time            2    24 us    12 us    12 us    12 us    12 us  PERFORMANCE',
+      'agent_xfer_post_time       2     6 µs     3 µs     3 µs     3 µs     3 µs  PERFORMANCE',
+      'agent_xfer_time            2    24 µs    12 µs    12 µs    12 µs    12 µs  PERFORMANCE',
       'nixl-otel: 8 of 8 events printed, from 1 ring',
       '',
     ]);

@@ -3,7 +3,8 @@
     python3 agents.py PROGRESS
 
 Agent `prefill` writes to agent `decode`, which reads from it. Lines of stdin are commands: `work N` makes N writes, and
-a read for every three, `finish` deregisters the memory, `end` ends. The program answers each with one line of JSON: the
+a read for every three, `flood N` makes N writes without pauses, which the default ring does not hold, `fork` makes a
+child that does nothing, `finish` deregisters the memory, `end` ends. The program answers each with one line of JSON: the
 sums by series that it has asked of each agent. The file PROGRESS has the number of finished transfers, also after
 SIGKILL.
 """
@@ -11,6 +12,7 @@ SIGKILL.
 import ctypes
 import json
 import mmap
+import os
 import random
 import struct
 import sys
@@ -58,6 +60,21 @@ class Agent:
         self._add("agent_xfer_time_us_count", 1)
         self._add("agent_xfer_post_time_us_count", 1)
 
+    def flood(self, peer, count):
+        """Makes many small writes as fast as the agent can."""
+        size = 64
+        ours, theirs = (side._agent.get_xfer_descs([(ctypes.addressof(side._memory), size, 0)], "DRAM")
+                        for side in (self, peer))
+        handle = self._agent.initialize_xfer("WRITE", ours, theirs, peer.name, b"")
+        for _ in range(count):
+            state = self._agent.transfer(handle)
+            while state == "PROC":
+                state = self._agent.check_xfer_state(handle)
+            if state != "DONE":
+                raise RuntimeError(f"WRITE of {size} bytes: {state}")
+        self._agent.release_xfer_handle(handle)
+        self._add("agent_tx_requests_num_total", count)
+
     def ask_nobody(self):
         """Asks for a transfer with an agent that does not exist."""
         descriptors = self._agent.get_xfer_descs([(ctypes.addressof(self._memory), 1, 0)], "DRAM")
@@ -83,6 +100,16 @@ class Agent:
 
     def _add(self, series, value):
         self.sums[series] = self.sums.get(series, 0) + value
+
+
+def fork_child():
+    """Forks a child that inherits all mappings. It ends after this process, whose end closes the pipe."""
+    end, alive = os.pipe()
+    if os.fork() == 0:
+        os.close(alive)
+        os.read(end, 1)
+        os._exit(0)
+    os.close(end)
 
 
 def main(progress_file):
@@ -121,11 +148,15 @@ def main(progress_file):
             break
         if command == "work":
             work(int(arguments[0]))
+        elif command == "flood":
+            prefill.flood(decode, int(arguments[0]))
+        elif command == "fork":
+            fork_child()
         elif command == "finish":
             for agent in (prefill, decode):
                 agent.finish()
         else:
-            raise ValueError(f"unknown command {command}; allowed: work N, finish, end")
+            raise ValueError(f"unknown command {command}; allowed: work N, flood N, fork, finish, end")
         answer()
 
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../../cli/command.js';
 import { Authority } from '../../support/certificates.js';
+import { MAY_MOUNT, smallTmpfs } from '../../support/small-tmpfs.js';
 import type { AlertingFleet } from './alerting-fleet.js';
 import { CALM, startAgents, starve, withBuilder, withCertificate } from './hosts.js';
 import { damage, fill, makeUnknown, openRing, takeEvent, writeTransfers } from './ring-faults.js';
@@ -44,6 +45,16 @@ async function addFaultyHosts(fleet: AlertingFleet): Promise<void> {
   writeFileSync(path.join(unread, '.nixl-otel'), ''); // in place of the folder of state files
   await startAgents(unread, 'stateless');
   await fleet.add('unread', unread);
+
+  const shared = temporaryDirectory();
+  for (let i = 0; i < 2; i++) await startAgents(shared, 'twin', '--exact-name', '--unlocked');
+  await fleet.add('shared', shared);
+
+  if (MAY_MOUNT) {
+    const small = smallTmpfs('64k'); // two more such rings fit
+    openRing(small, 'only', 1024);
+    await fleet.add('small', small, [...CALM, '--state', 'off']);
+  }
 
   const flooded = temporaryDirectory();
   const flood = openRing(flooded, 'flood', 2 ** 18);
@@ -121,18 +132,21 @@ export async function expectEveryAlert(fleet: AlertingFleet): Promise<void> {
     'NixlAgentIdle agents stuck-0',
     'NixlCertificateExpires guarded',
     'NixlCollectorLate starved',
+    ...(MAY_MOUNT ? ['NixlDirectoryNearlyFull small'] : []),
     'NixlErrorRatioHigh agents failing-0',
     'NixlEventsDropped agents dropped',
     'NixlEventsPassedBy builder',
     'NixlExportFailing export',
     foreign,
     'NixlNoAgents empty',
+    'NixlNumbersSuspect shared twin',
     'NixlNumbersSuspect suspect doubtful-0',
     `${fleet.ended} down`,
     'NixlRingFoundFull agents late',
     'NixlRingNearlyFull agents late',
     'NixlRingNearlyFull agents nearly',
     'NixlRingResynced agents damaged',
+    'NixlRingShared shared twin',
     'NixlRingUnreadable unread',
     'NixlStateNotKept unread',
     'NixlTransfersSlow agents slow',

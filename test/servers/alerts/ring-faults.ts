@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { RingWriter } from '../../../src/rings.js';
-import { TransferEvent } from '../../../src/tally.js';
+import { TransferEvent } from '../../../src/ground/tally.js';
 
 const TX_REQUESTS = 2;
 const CAPACITY = 1024;

@@ -63,7 +63,8 @@ const RECORDED: RuleCase[] = [
       ['memory usage', AGENT_X, '4096x10'],
       ['memory usage', AGENT_Y, '8192x10'],
       ['agent up', AGENT_Y, '1x10'],
-      ['agent up', AGENT_Z, '1x10'],
+      ['ring suspect', AGENT_Y, '0x10'],
+      ['ring suspect', AGENT_Z, '0x10'], // of unknown life
       ['ring full', AGENT_Y, '0+5x10'],
       ['ring full', AGENT_Z, '0+10x10'],
     ],
@@ -136,8 +137,8 @@ const RECORDED: RuleCase[] = [
       ['duration bucket', { ...AGENT_Y, le: '+Inf' }, '0+0x10'],
       ['memory usage', AGENT_X, '4096x10'],
       ['memory usage', AGENT_Y, '8192x10'],
-      ['agent up', AGENT_Y, '1x10'],
-      ['agent up', AGENT_Z, '0x10'],
+      ['ring suspect', AGENT_Y, '0x10'],
+      ['ring suspect', AGENT_Z, '0x10'],
       ['ring full', AGENT_Y, '0+5x10'],
       ['ring full', AGENT_Z, '0+10x10'],
       ['events dropped', AGENT_Z, '0+2x10'],
@@ -220,11 +221,13 @@ const RECORDED: RuleCase[] = [
 
 const FIRING_EARLY = [
   firing('NixlRingNearlyFull', 'instance="b", agent="y"'),
+  firing('NixlRingShared', 'instance="b", agent="y"'),
   firing('NixlCertificateExpires', 'instance="b"'),
 ];
 const AFTER_FIVE_MINUTES = [
   firing('NixlErrorRatioHigh', 'instance="b", agent="y"'),
   firing('NixlRingUnreadable', 'instance="b"'),
+  firing('NixlDirectoryNearlyFull', 'instance="b"'),
   firing('NixlStateNotKept', 'instance="b"'),
   firing('NixlExportFailing', 'instance="b"'),
   firing('NixlWebConfigStale', 'instance="b"'),
@@ -241,6 +244,8 @@ const ALERTS: RuleCase[] = [
       ['restarts', AGENT_X, '0+1x40'],
       ['ring full', AGENT_X, '3x40'],
       ['ring utilization', AGENT_X, '0.8x40'],
+      ['ring writers', AGENT_X, '1x9 2 1x30'], // a restart
+      ['ring writers', AGENT_Y, '0x40'],
       ['events dropped', AGENT_X, '7x40'],
       ['foreign moves', AGENT_X, '0x40'],
       ['ring suspect', AGENT_X, '1x40'],
@@ -299,12 +304,14 @@ const ALERTS: RuleCase[] = [
     input: [
       ['serve', { instance: 'b' }, '1x40'],
       ['ring utilization', AGENT_Y, '0.1x9 0.9x30'],
+      ['ring writers', AGENT_Y, '1x9 2x30'],
       ['tx requests', AGENT_Y, '0+90x40'],
       ['errors', { ...AGENT_Y, status: 'backend' }, '0x9 10+10x30'],
       ['duration bucket', { ...AGENT_Y, le: '1' }, '0+90x40'],
       ['duration bucket', { ...AGENT_Y, le: '5' }, '0+90x9 920+100x30'],
       ['duration bucket', { ...AGENT_Y, le: '+Inf' }, '0+90x9 920+100x30'],
       ['problems', { instance: 'b', state: 'denied' }, '0x9 1x30'],
+      ['problems', { instance: 'b', state: 'no_space' }, '0x9 1x30'],
       ['problems', { instance: 'b', state: 'no_state' }, '0x9 1x30'],
       ['exporter failures', { instance: 'b', exporter: 'otlp' }, '0x9 1+1x30'],
       ['exporter failures', { instance: 'b', exporter: 'prometheus' }, '0x40'],

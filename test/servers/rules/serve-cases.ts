@@ -35,6 +35,8 @@ export const SERVES: RuleCase[] = [
     input: [
       ['serve', { instance: 'a' }, '1x9 0x30'],
       ['serve', { instance: 'b' }, '1x9 0x4 1x30'],
+      // A serve that waited for another one, and took over its id.
+      ['serve', { instance: '31c39d28-0f1e-4e6c-9d3b-7d8f2f1f4c11' }, '1x9 0x30'],
     ],
     checks: [
       [FIRING, 13, []],

@@ -39,6 +39,7 @@ const OWN = {
   'ring utilization': ['nixl_ring_utilization', 'nixl_ring_utilization_ratio'],
   'foreign moves': ['nixl_ring_foreign_moves_total'],
   'ring suspect': ['nixl_ring_suspect'],
+  'ring writers': ['nixl_ring_writers'],
   resyncs: ['nixl_ring_resyncs_total'],
   restarts: ['nixl_agent_restarts_total'],
   'agent up': ['nixl_agent_up'],

@@ -1,0 +1,40 @@
+// Finds whether a mapped header is still what it was, with a few loads: no system call, no lock.
+
+#pragma once
+
+#include <cstdint>
+
+#include "posix/sigbus_guard.h"
+#include "ring/ring_layout.h"
+
+namespace nixl_otel {
+
+class HeaderLook {
+ public:
+  struct Fields {
+    int32_t version = 0;
+    int32_t expectedVersion = 0;
+    uint64_t writePos = 0;
+    uint64_t readPos = 0;
+    uint64_t capacity = 0;
+  };
+
+  // Requires: the mapping has these bytes and outlives the look.
+  HeaderLook(const std::byte* base, const HeaderLayout& layout, const Fields& expected)
+      : base_(base), layout_(&layout), expected_(expected) {}
+
+  // False also if another process truncated the file.
+  //
+  // Requires: guardMappings() was called.
+  bool isUnchanged() const;
+
+ private:
+  template <typename T>
+  T load(uint32_t offset) const;
+
+  const std::byte* base_;
+  const HeaderLayout* layout_;
+  Fields expected_;
+};
+
+}  // namespace nixl_otel

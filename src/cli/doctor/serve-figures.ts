@@ -1,0 +1,42 @@
+/** What a running serve knows of its agents: the verdict of its figures, as the live page and top show it. */
+import { type AgentsAnswer, AGENTS_PATH, API } from '../../view/answers/answer.js';
+import type { ServedAgent } from '../../view/model/agent-model.js';
+import { verdictInput } from '../../view/answers/verdict-input.js';
+import type { HttpAnswer } from '../../view/client/client.js';
+import type { FindingKind } from '../../view/verdict/types.js';
+import { verdictOf } from '../../view/verdict/verdict.js';
+import type { DoctorFinding } from '../../view/answers/doctor-finding.js';
+import { finding } from './finding.js';
+import type { FindingName } from './findings.js';
+
+/** Other kinds are in the answer of /readyz, or say that all is well. */
+const FINDINGS_OF: Partial<Readonly<Record<FindingKind, FindingName>>> = {
+  incomplete: 'serve-incomplete',
+  receiver: 'serve-exports-fail',
+  failing: 'serve-finds',
+  ended: 'serve-finds',
+  state: 'serve-finds',
+};
+
+/** Path below the address of serve, for all agents without their histograms. */
+export const FIGURES_PATH = `/${AGENTS_PATH}?agents=all&detail=none`;
+
+/** Returns no finding without figures: with `--page off`, and from other programs. */
+export function figureFindings(subject: string, { status, text }: HttpAnswer): DoctorFinding[] {
+  const answer = status === 200 ? answerIn(text) : undefined;
+  if (answer === undefined) return [];
+  return verdictOf(verdictInput(answer, { name: subject })).findings.flatMap(({ kind, word, sentence, advice }) => {
+    const name = FINDINGS_OF[kind];
+    const what = `${word}: ${[sentence, advice].filter(Boolean).join('. ')}`;
+    return name === undefined ? [] : [finding(name, { subject, what, values: { URL: subject } })];
+  });
+}
+
+function answerIn(text: string): AgentsAnswer<ServedAgent> | undefined {
+  try {
+    const json = JSON.parse(text) as Partial<AgentsAnswer<ServedAgent>> | null;
+    return json?.api === API ? (json as AgentsAnswer<ServedAgent>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,140 @@
+/** Pictures of what moves: throughput, requests, memory. Pure. */
+import type { AgentColumns, Column, HistoryAnswer } from '../../../view/answers/history-answer.js';
+import { bytesRateText, bytesText, numberText, perSecondText, shortText } from '../../../ground/figures/figure.js';
+import type { ChartLine, ChartPicture } from './picture.js';
+import { byteUnit, countScale, linearScale, type SteadyTop } from './scales.js';
+import { markLayers, WindowPoints, tooLowNotes, type Window } from './window.js';
+import { newest } from '../common/history.js';
+import { added, highest } from '../common/series.js';
+
+/** Least tops, so that an idle fleet has no axis of fractions. */
+const LEAST_BYTES = 1000;
+const LEAST_COUNT = 1;
+export const TOP_AGENTS = 5;
+const TOP_COLOURS = ['tx', 'rx', 'p90', 'mem', 'e5'];
+
+/** `now`: rates of the last seconds, where the points are longer. */
+export function throughput(
+  timesMs: readonly number[],
+  { tx, rx }: { readonly tx: Column; readonly rx: Column },
+  window: Window,
+  top: SteadyTop,
+  now?: { readonly tx?: number | undefined; readonly rx?: number | undefined },
+): ChartPicture {
+  const points = new WindowPoints(timesMs, window);
+  const directions = [
+    ['tx', tx],
+    ['rx', rx],
+  ] as const;
+  return {
+    ...window,
+    times: points.times,
+    scale: byteScale(Math.max(highest(tx), highest(rx)), top),
+    lines: directions.map(([name, column]): ChartLine => {
+      const values = points.of(column);
+      const about = { label: name, colour: name, end: name, isFilled: true };
+      return { ...about, values, text: bytesRateText, now: now === undefined ? newest(values) : now[name] };
+    }),
+    layers: markLayers(window),
+    notes: tooLowNotes(window),
+  };
+}
+
+/** Shows the agents that move the most now, one line for each. */
+export function topThroughput(
+  { agentTimesMs, agents }: HistoryAnswer,
+  nameOf: (id: number) => string,
+  window: Window,
+  top: SteadyTop,
+): ChartPicture {
+  const points = new WindowPoints(agentTimesMs, window);
+  const ranked = agents
+    .map((agent) => ({ id: agent.id, sums: added(agent.tx, agent.rx) }))
+    .sort((a, b) => (b.sums.at(-1) ?? 0) - (a.sums.at(-1) ?? 0) || a.id - b.id)
+    .slice(0, TOP_AGENTS);
+  const names = withoutShared(ranked.map(({ id }) => nameOf(id)));
+  const lines = ranked.map(({ sums }, i): ChartLine => ({
+    label: names[i]!,
+    colour: TOP_COLOURS[i]!,
+    values: points.of(sums),
+    text: bytesRateText,
+    isName: true,
+  }));
+  const most = Math.max(0, ...ranked.map(({ sums }) => highest(sums)));
+  return {
+    ...window,
+    times: points.times,
+    scale: byteScale(most, top),
+    lines,
+    layers: markLayers(window),
+    notes: tooLowNotes(window),
+  };
+}
+
+/** Returns the parts in which the names differ: a legend has no room for more. */
+function withoutShared(names: readonly string[]): string[] {
+  const [first = ''] = names;
+  let length = 0;
+  while (length < first.length && names.every((name) => name[length] === first[length])) length++;
+  const shared = first.slice(0, length).replace(/[^-_./]*$/, '');
+  return names.map((name) => (shared === '' ? name : `…${name.slice(shared.length)}`));
+}
+
+function byteScale(most: number, top: SteadyTop) {
+  const max = top.next(most, LEAST_BYTES);
+  const { size, name } = byteUnit(max);
+  return linearScale(max, { size, name: `${name}/s` });
+}
+
+export function requests({ timesMs, fleet }: HistoryAnswer, window: Window, top: SteadyTop): ChartPicture {
+  const points = new WindowPoints(timesMs, window);
+  const values = points.of(fleet.requests);
+  const now = newest(values);
+  return {
+    ...window,
+    times: points.times,
+    unit: 'per second',
+    scale: countScale(top.next(highest(fleet.requests), LEAST_COUNT)),
+    lines: [
+      {
+        label: 'finished',
+        colour: 'tx',
+        values,
+        text: perSecondText,
+        now,
+        isFilled: true,
+        ...(now === undefined ? {} : { end: shortText(now) }),
+      },
+    ],
+    layers: markLayers(window),
+  };
+}
+
+export function memory({ timesMs, fleet }: HistoryAnswer, window: Window, top: SteadyTop): ChartPicture {
+  const points = new WindowPoints(timesMs, window);
+  const values = points.of(fleet.memory);
+  const max = top.next(highest(fleet.memory), LEAST_BYTES);
+  const last = values.findLast((value) => value !== null) ?? null;
+  const unit = byteUnit(max);
+  return {
+    ...window,
+    times: points.times,
+    scale: linearScale(max, unit),
+    lines: [
+      {
+        label: 'in use',
+        colour: 'mem',
+        values,
+        text: bytesText,
+        isFilled: true,
+        ...(last === null ? {} : { end: numberText(last / unit.size) }),
+      },
+    ],
+    layers: markLayers(window),
+  };
+}
+
+/** Returns the agent's columns of a history; undefined if it has none. */
+export function agentColumnsOf({ agents }: HistoryAnswer, id: number): AgentColumns | undefined {
+  return agents.find((agent) => agent.id === id);
+}

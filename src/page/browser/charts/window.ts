@@ -1,0 +1,54 @@
+/** The span of time that the charts show, and what is known of the figures in it. Pure. */
+import type { Column } from '../../../view/answers/history-answer.js';
+import { beside, hatch, type Layer, vertical } from './layers.js';
+import { drawCross, drawRestart } from './signs.js';
+import { timeOfDay } from '../../../ground/figures/clock.js';
+
+/** Times in seconds since the epoch. */
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+  /** Nothing is known from this time on: there is no newer answer. */
+  readonly unknownFrom?: number;
+  /** The numbers are too low from this time on. */
+  readonly tooLowFrom?: number;
+  /** Ends of agents that were transferring, and restarts. */
+  readonly ends: readonly number[];
+  readonly restarts: readonly number[];
+}
+
+/** Points of a history in a window, with one more on either side, so that lines reach the edges. */
+export class WindowPoints {
+  readonly times: readonly number[];
+  readonly #first: number;
+  readonly #end: number;
+
+  constructor(timesMs: readonly number[], { from, to }: Window) {
+    const inside = timesMs.findIndex((time) => time >= from * 1000);
+    const beyond = timesMs.findIndex((time) => time > to * 1000);
+    this.#first = inside === -1 ? timesMs.length : Math.max(0, inside - 1);
+    this.#end = beyond === -1 ? timesMs.length : beyond + 1;
+    this.times = timesMs.slice(this.#first, this.#end).map((ms) => ms / 1000);
+  }
+
+  of(column: Column): Column {
+    return column.slice(this.#first, this.#end);
+  }
+}
+
+/** Returns the layers of every chart over time: what is unknown, what is too low, restarts and ends of agents. */
+export function markLayers({ to, unknownFrom, tooLowFrom, ends, restarts }: Window): Layer[] {
+  return [
+    ...(unknownFrom === undefined ? [] : [hatch(unknownFrom, to, 'idle')]),
+    ...(tooLowFrom === undefined
+      ? []
+      : [hatch(tooLowFrom, unknownFrom ?? to, 'warn-mark'), vertical(tooLowFrom, 'warn')]),
+    ...restarts.map((time) => vertical(time, 'idle', drawRestart)),
+    ...ends.map((time) => vertical(time, 'bad', drawCross)),
+  ];
+}
+
+/** Returns the note of a chart that says since when its numbers are too low. */
+export function tooLowNotes({ tooLowFrom }: Window): Layer[] {
+  return tooLowFrom === undefined ? [] : [beside(tooLowFrom, 'warn', `too low from ${timeOfDay(tooLowFrom * 1000)}`)];
+}

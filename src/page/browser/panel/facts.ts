@@ -1,0 +1,62 @@
+/** Facts of one agent as pairs of texts. Pure. */
+import type { AgentDetail } from '../../../view/answers/answer.js';
+import { spanText, timeOfDay } from '../../../ground/figures/clock.js';
+import { bytesText, numberText, percent, plural } from '../../../ground/figures/figure.js';
+
+/** `exact`: the number that the text rounds. */
+export type Fact = readonly [label: string, text: string, exact?: number];
+
+export function workFacts(agent: AgentDetail): Fact[] {
+  return [
+    ['tx', bytesText(agent.txBytes), agent.txBytes],
+    ['rx', bytesText(agent.rxBytes), agent.rxBytes],
+    ['tx requests', numberText(agent.txRequests), agent.txRequests],
+    ['rx requests', numberText(agent.rxRequests), agent.rxRequests],
+  ];
+}
+
+export function ringFacts(agent: AgentDetail): Fact[] {
+  const { ring } = agent;
+  return [
+    ['Highest of late', `${percent(agent.fill)} of ${plural(agent.capacity, 'slot')}`],
+    ...(ring === undefined
+      ? []
+      : [
+          ['Read, written', `${numberText(ring.readPos)} · ${numberText(ring.writePos)}`] as const,
+          ['Not read yet', plural(ring.pending, 'event')] as const,
+        ]),
+    ['Events read', numberText(agent.events)],
+    ['Found full', agent.foundFull === 0 ? 'never' : plural(agent.foundFull, 'time'), agent.foundFull],
+    ['Lost, at least', plural(agent.lost, 'event'), agent.lost],
+    ['Dropped by the agent', plural(agent.dropped, 'event'), agent.dropped],
+    ...(agent.wireVersion === undefined ? [] : [['Wire version', String(agent.wireVersion)] as const]),
+  ];
+}
+
+export function memoryFacts({ memoryBytes, memoryApproximate, registeredBytes }: AgentDetail): Fact[] {
+  const exactness = memoryApproximate ? 'approximate' : 'exact';
+  return [
+    ['Registered now', `${bytesText(memoryBytes)}, ${exactness}`, memoryBytes],
+    ['Ever registered', bytesText(registeredBytes), registeredBytes],
+  ];
+}
+
+export function placeFacts(agent: AgentDetail, nowMs: number): Fact[] {
+  const { pid, uid, rank, gpus, gpuModels = [], endedMs } = agent;
+  const process = [...(pid === undefined ? [] : [`pid ${pid}`]), ...(uid === undefined ? [] : [`uid ${uid}`])];
+  const gpu = [...(gpus === undefined ? [] : [gpus]), ...new Set(gpuModels)];
+  return [
+    ...(process.length === 0 ? [] : [['Process', process.join(', ')] as const]),
+    ...(endedMs === undefined
+      ? []
+      : [['Ended', `at ${timeOfDay(endedMs)}, ${spanText(nowMs - endedMs)} ago`] as const]),
+    ...(rank === undefined ? [] : [['Rank', rank] as const]),
+    ...(gpu.length === 0 ? [] : [['GPUs', gpu.join(' · ')] as const]),
+    ...Object.entries(agent.attributes).map(([key, value]) => [key, textOf(value)] as const),
+    ['Ring file', agent.path],
+  ];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,207 @@
+/** The panel with everything that is known of one agent. */
+import type { AgentDetail } from '../../../view/answers/answer.js';
+import type { HistoryAnswer } from '../../../view/answers/history-answer.js';
+import { momentText, spanText } from '../../../ground/figures/clock.js';
+import {
+  binaryText,
+  bytesRateFigure,
+  type Figure,
+  perSecondFigure,
+  plural,
+  timeFigure,
+  timeText,
+} from '../../../ground/figures/figure.js';
+import { errorsOf } from '../../../view/model/agent-model.js';
+import { STATES } from '../../../view/verdict/shapes.js';
+import type { Finding } from '../../../view/verdict/types.js';
+import type { TableRow } from '../agents/rows.js';
+import { ChartFrame } from '../charts/frame.js';
+import { agentColumnsOf, throughput } from '../charts/rates.js';
+import { SteadyTop } from '../charts/scales.js';
+import type { TimeCursor } from '../charts/time-cursor.js';
+import { agentTime } from '../charts/times.js';
+import type { Window } from '../charts/window.js';
+import {
+  byId,
+  element,
+  figurePlace,
+  icon,
+  setFigure,
+  setIcon,
+  setNumber,
+  setRows,
+  setShare,
+  setText,
+} from '../common/dom.js';
+import { BarTable } from './bars.js';
+import { bucketRows } from './bucket-rows.js';
+import { type Fact, memoryFacts, placeFacts, ringFacts, workFacts } from './facts.js';
+
+export interface PanelInput {
+  readonly agent: AgentDetail;
+  readonly row: TableRow;
+  readonly statuses: readonly string[];
+  readonly findings: readonly Finding[];
+  readonly history: HistoryAnswer;
+  readonly window: Window;
+  /** False if the charts show a time that is over. */
+  readonly isLive: boolean;
+  readonly nowMs: number;
+}
+
+const FIGURES: readonly (readonly [label: string, figure: (row: TableRow) => Figure])[] = [
+  ['tx', (row) => bytesRateFigure(row.txBytesPerSecond)],
+  ['rx', (row) => bytesRateFigure(row.rxBytesPerSecond)],
+  ['Requests', (row) => perSecondFigure(row.requestsPerSecond)],
+  ['Errors', (row) => perSecondFigure(row.errorsPerSecond)],
+  ['p50', ({ transferTimeUs }) => timeFigure(transferTimeUs?.p50)],
+  ['p90', ({ transferTimeUs }) => timeFigure(transferTimeUs?.p90)],
+  ['p99', ({ transferTimeUs }) => timeFigure(transferTimeUs?.p99)],
+  ['Post p99', ({ postTimeUs }) => timeFigure(postTimeUs?.p99)],
+];
+
+export class Panel {
+  readonly #panel = byId('panel');
+  readonly #sign = icon('dot');
+  readonly #figures = FIGURES.map(() => figurePlace());
+  readonly #throughput: ChartFrame;
+  readonly #time: ChartFrame;
+  #top = new SteadyTop();
+  readonly #tables = {
+    times: new BarTable('panel-times', 'Transfers by transfer time', 'up to', 'p90', 'None.'),
+    posts: new BarTable('panel-posts', 'Transfers by post time', 'up to', 'idle', 'None.'),
+    tx: new BarTable('panel-tx', 'Transfers by size, tx', 'up to', 'tx', 'None.'),
+    rx: new BarTable('panel-rx', 'Transfers by size, rx', 'up to', 'rx', 'None.'),
+    errors: new BarTable('panel-errors', 'Errors by status', 'status', 'idle', 'None so far.'),
+  };
+  #name: string | undefined;
+
+  constructor(cursor: TimeCursor, onMove: (steps: number) => void, onClose: () => void) {
+    byId('panel-state').before(this.#sign);
+    byId('panel-figures').append(
+      ...FIGURES.map(([label], i) =>
+        element('div', {}, element('dt', {}, label), element('dd', {}, this.#figures[i]!)),
+      ),
+    );
+    this.#throughput = new ChartFrame(
+      byId('panel-throughput'),
+      { title: 'Throughput', lines: 2, heading: 'h3' },
+      cursor,
+    );
+    this.#time = new ChartFrame(
+      byId('panel-time'),
+      { title: 'Transfer time', lines: 3, isLog: true, heading: 'h3' },
+      cursor,
+    );
+    for (const [key, table] of Object.entries(this.#tables)) byId(`place-${key}`).append(table.node);
+    byId('panel-up').addEventListener('click', () => onMove(-1));
+    byId('panel-down').addEventListener('click', () => onMove(1));
+    byId('panel-close').addEventListener('click', onClose);
+  }
+
+  close(): void {
+    this.#panel.hidden = true;
+    this.#name = undefined;
+    delete document.documentElement.dataset['panel'];
+  }
+
+  /** Opens the panel before its data arrive. `note`: why there are none. */
+  open(name: string, note: string): void {
+    if (this.#name !== name) {
+      this.#panel.hidden = false;
+      this.#panel.scrollTop = 0;
+      this.#name = name;
+      this.#top = new SteadyTop();
+      document.documentElement.dataset['panel'] = 'open';
+      setText(byId('panel-name'), name);
+      byId('panel-body').hidden = true;
+    }
+    setText(byId('panel-note'), note);
+    byId('panel-note').hidden = note === '' || !byId('panel-body').hidden;
+  }
+
+  show(input: PanelInput): void {
+    const { agent, row, statuses, history, window, isLive } = input;
+    byId('panel-body').hidden = false;
+    byId('panel-note').hidden = true;
+    this.#showHead(input);
+    this.#showNotes(input);
+    FIGURES.forEach(([, figure], i) => setFigure(this.#figures[i]!, figure(row)));
+    const columns = agentColumnsOf(history, agent.id);
+    if (columns !== undefined) {
+      this.#throughput.show(
+        throughput(
+          history.agentTimesMs,
+          columns,
+          window,
+          this.#top,
+          isLive ? { tx: row.txBytesPerSecond, rx: row.rxBytesPerSecond } : {},
+        ),
+      );
+      this.#time.show(
+        agentTime(history.agentTimesMs, columns, window, isLive ? agent.recentTransferTimeUs : undefined),
+      );
+    }
+    this.#tables.times.show(bucketRows(agent.transferTimesUs, timeText));
+    this.#tables.posts.show(bucketRows(agent.postTimesUs, timeText));
+    this.#tables.tx.show(bucketRows(agent.txSizes, binaryText));
+    this.#tables.rx.show(bucketRows(agent.rxSizes, binaryText));
+    const failed = agent.errors.map((count, i) => ({ label: statuses[i]!, count })).filter(({ count }) => count > 0);
+    this.#tables.errors.show(failed.sort((a, b) => b.count - a.count));
+    byId('place-errors').dataset['errors'] = agent.troubles.errors === undefined ? 'past' : 'present';
+    setText(byId('panel-errors-sum'), errorsText(agent, input.nowMs));
+    showFacts('panel-work', workFacts(agent));
+    showFacts('panel-ring', ringFacts(agent));
+    setShare(byId('panel-fill'), agent.fill);
+    byId('panel-fill').classList.toggle('warn', agent.troubles.full !== undefined);
+    showFacts('panel-memory', memoryFacts(agent));
+    showFacts('panel-place', placeFacts(agent, input.nowMs));
+  }
+
+  redraw(): void {
+    this.#throughput.redraw();
+    this.#time.redraw();
+  }
+
+  #showHead({ agent, row, nowMs }: PanelInput): void {
+    const { shape, tone, word } = STATES[row.state];
+    setText(byId('panel-name'), agent.name);
+    this.#sign.parentElement!.dataset['tone'] = tone;
+    setIcon(this.#sign, shape);
+    setText(byId('panel-state'), word);
+    byId('panel-state').className = tone;
+    const counting = `counted since ${momentText(agent.startTimeMs, nowMs)} (${spanText(nowMs - agent.startTimeMs)})`;
+    setText(byId('panel-since'), ` · ${counting} · ${plural(agent.restarts, 'restart')}`);
+  }
+
+  #showNotes({ agent, findings }: PanelInput): void {
+    const make = (): HTMLElement => element('li', { class: 'finding' }, icon('triangle'), element('p'));
+    setRows(byId('panel-findings'), findings, make, (row, { tone, shape, sentence, advice }) => {
+      row.dataset['tone'] = tone;
+      setIcon(row.children[0]!, shape);
+      const what = aboutAgent(sentence, agent.name);
+      setText(row.children[1]!, advice === undefined ? `${what}.` : `${what}. ${advice}`);
+    });
+  }
+}
+
+/** Leaves the name out where it is the heading. */
+function aboutAgent(sentence: string, name: string): string {
+  if (!sentence.startsWith(name)) return sentence;
+  return sentence.slice(name.length).replace(/^[:,]?\s*(.)/, (_, letter: string) => letter.toUpperCase());
+}
+
+function errorsText(agent: AgentDetail, nowMs: number): string {
+  const all = errorsOf(agent);
+  return all === 0 ? '' : `${plural(all, 'error')} since ${momentText(agent.startTimeMs, nowMs)}`;
+}
+
+function showFacts(id: string, facts: readonly Fact[]): void {
+  const make = (): HTMLElement => element('div', {}, element('dt'), element('dd', {}, element('data')));
+  setRows(byId(id), facts, make, ({ children }, [label, text, exact]) => {
+    setText(children[0]!, label);
+    const number = children[1]!.firstElementChild as HTMLDataElement;
+    if (exact === undefined) setText(number, text);
+    else setNumber(number, exact, text);
+  });
+}

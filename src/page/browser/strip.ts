@@ -1,0 +1,164 @@
+/** The verdict strip and the list of findings below it. */
+import { spanText } from '../../ground/figures/clock.js';
+import { plural } from '../../ground/figures/figure.js';
+import type { Finding, Verdict } from '../../view/verdict/types.js';
+import { announce, byId, element, icon, named, setIcon, setRows, setText } from './common/dom.js';
+
+/** Returns the name and the address of an agent; undefined if it is gone. */
+export type LinkOf = (id: number | string) => { readonly name: string; readonly address: string } | undefined;
+
+const PHONE_PX = 700;
+/** A list that opens by itself has at least this many findings: the strip says a single one in full. */
+const OPENS_FROM = 2;
+const MOST_LISTED = 12;
+
+export class Strip {
+  readonly #strip = byId('strip');
+  readonly #icon = icon('tick');
+  readonly #sentence = byId('sentence');
+  readonly #list = byId('findings');
+  readonly #button = byId('findings-button');
+  readonly #arrow = icon('down');
+  readonly #buttonText = element('span');
+  #isOpen = false;
+  #isCut = false;
+  /** Findings of the last verdict: an increase may open the list. */
+  #count = 0;
+  /** Fills the list with the findings of the last verdict. */
+  #fillNow = (): void => {};
+  #key = '';
+  #said = '';
+
+  constructor() {
+    this.#strip.prepend(this.#icon);
+    this.#button.append(this.#buttonText, this.#arrow);
+    this.#button.addEventListener('click', () => {
+      this.#isOpen = !this.#isOpen;
+      this.#fillNow();
+      this.#showList();
+    });
+    new ResizeObserver(this.#measure).observe(this.#sentence);
+  }
+
+  show({ first, findings }: Verdict, linkOf: LinkOf, nowMs: number): void {
+    this.#strip.dataset['tone'] = first.tone;
+    setIcon(this.#icon, first.shape);
+    setText(byId('word'), first.word);
+    this.#showSentence(first, linkOf);
+    this.#announce(first);
+    const listed = findings.filter(({ kind }) => kind !== 'none');
+    setText(this.#buttonText, plural(listed.length, 'finding'));
+    if (listed.length !== this.#count && mayMove()) {
+      this.#isOpen = listed.length >= OPENS_FROM && listed.length > this.#count ? true : this.#isOpen;
+    }
+    this.#count = listed.length;
+    this.#fillNow = () => this.#fill(listed, linkOf, nowMs);
+    // Rows that come or go move what is below them.
+    if (listed.length === this.#list.children.length || mayMove()) this.#fillNow();
+    this.#showList();
+    this.#showButton();
+  }
+
+  /** The strip says a single finding in full, if there is room. */
+  #showButton(): void {
+    this.#button.hidden = this.#count === 0 || (this.#count === 1 && !this.#isCut && !this.#isOpen);
+  }
+
+  /** Runs after the next frame, whose layout it reads: an update that read it would lay out the page twice. */
+  readonly #measure = (): void => {
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        this.#isCut = this.#sentence.scrollHeight > this.#sentence.clientHeight + 1;
+        this.#showButton();
+      }),
+    );
+  };
+
+  /**
+   * Announces a finding only if its kind or the set of its agents changed: in the sentence a count may grow each second, and
+   * another of its agents may have most failures.
+   */
+  #announce({ kind, word, sentence, advice = '', agents }: Finding): void {
+    const said = `${kind} ${[...agents].sort().join()}`;
+    if (said === this.#said) return;
+    this.#said = said;
+    announce(`${word}: ${sentence}. ${advice}`);
+  }
+
+  #showSentence({ sentence, advice, agents, kind }: Finding, linkOf: LinkOf): void {
+    const text = advice === undefined ? `${sentence}.` : `${sentence}. ${advice}`;
+    const link = agents.length === 1 ? linkOf(agents[0]!) : undefined;
+    const key = `${text}${link?.address}`;
+    if (key === this.#key) return;
+    this.#key = key;
+    this.#sentence.title = text;
+    this.#sentence.replaceChildren(...sentenceParts(text, link, kind === 'well'));
+    this.#measure();
+  }
+
+  #fill(findings: readonly Finding[], linkOf: LinkOf, nowMs: number): void {
+    setRows(this.#list, findings.slice(0, MOST_LISTED), findingRow, (row, finding) => {
+      const [sign, subject, what, remedy, time] = row.children as unknown as HTMLElement[];
+      row.dataset['tone'] = finding.tone;
+      setIcon(sign!, finding.shape);
+      const link = finding.agents.length === 1 ? linkOf(finding.agents[0]!) : undefined;
+      const isNamed = link !== undefined && finding.sentence.startsWith(link.name);
+      const anchor = subject!.firstElementChild as HTMLAnchorElement;
+      setText(anchor, isNamed ? link.name : finding.word);
+      if (link === undefined) anchor.removeAttribute('href');
+      else if (anchor.getAttribute('href') !== link.address) anchor.href = link.address;
+      const rest = isNamed ? finding.sentence.slice(link.name.length).replace(/^[:,]?\s*/, '') : finding.sentence;
+      setText(what!, `${capital(rest)}.`);
+      setText(remedy!, finding.advice ?? '');
+      setText(time!, ageOf(finding, nowMs));
+    });
+  }
+
+  #showList(): void {
+    this.#list.hidden = !this.#isOpen || this.#list.children.length === 0;
+    this.#button.setAttribute('aria-expanded', String(this.#isOpen));
+    setIcon(this.#arrow, this.#isOpen ? 'up' : 'down');
+  }
+}
+
+function ageOf({ kind, sinceMs }: Finding, nowMs: number): string {
+  if (sinceMs === undefined) return '';
+  const age = spanText(Math.max(0, nowMs - sinceMs));
+  return kind === 'ended' ? `${age} ago` : `for ${age}`;
+}
+
+/** Nothing may move below a pointer or away from a reader: at the top of the page, without a pointer on it, it may. */
+function mayMove(): boolean {
+  return scrollY === 0 && innerWidth > PHONE_PX && !byId('main').matches(':hover, :focus-within');
+}
+
+function findingRow(): HTMLElement {
+  const subject = element('b', {}, element('a'));
+  return element(
+    'li',
+    {},
+    icon('tick'),
+    subject,
+    element('span'),
+    element('span', { class: 'remedy' }),
+    element('time'),
+  );
+}
+
+/** Makes the agent's name a link, and the part before the colon of a good verdict bold. */
+function sentenceParts(
+  text: string,
+  link: { readonly name: string; readonly address: string } | undefined,
+  isBoldBegin: boolean,
+): (Node | string)[] {
+  if (link !== undefined && text.startsWith(link.name)) {
+    return [element('a', { href: link.address }, named(link.name)), text.slice(link.name.length)];
+  }
+  const colon = text.indexOf(':');
+  if (isBoldBegin && colon > 0) return [element('b', {}, text.slice(0, colon)), text.slice(colon)];
+  return [capital(text)];
+}
+
+function capital(text: string): string {
+  return text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+}

@@ -1,0 +1,108 @@
+/** Makes the answers of /api/v1/agents from a sample. Pure. */
+import { atScale, type ExponentialTally, TALLY_SCALE } from '../../ground/exponential.js';
+import { oneLine } from '../../ground/one-line.js';
+import type { Recorder, HistorySample } from '../history/recorder.js';
+import { collectorLateMs } from '../http/health.js';
+import type { FailingExporter } from '../../view/verdict/types.js';
+import { type AgentData, type AgentsAnswer, API, type ServeFacts } from '../../view/answers/answer.js';
+import type { ServedAgent } from '../../view/model/agent-model.js';
+import { fold } from './others.js';
+
+/** Further agents are summed up, so that an answer stays below a megabyte. */
+export const MAX_LISTED_AGENTS = 256;
+const MAX_LISTED_PROBLEMS = 50;
+/** Sizes are usually powers of two: one bucket for each is enough. */
+const SIZE_SCALE = 0;
+
+/** Source of the values of an answer. */
+export interface AnswerSource {
+  readonly facts: ServeFacts;
+  readonly recorder: Pick<Recorder, 'statuses' | 'record'>;
+  readonly sample: HistorySample;
+  readonly failingExporters: readonly FailingExporter[];
+  /** Returns the GPUs of the agent's process, as CUDA_VISIBLE_DEVICES has them. */
+  readonly gpusOf: (id: number) => string | undefined;
+}
+
+/** Returns the data of exported agents, as at /metrics, with their histograms. */
+export function agentsAnswer(source: AnswerSource, mostAgents = MAX_LISTED_AGENTS): AgentsAnswer {
+  const agents = source.sample.agents.map((agent) => agentData(agent, source));
+  return answerOf(source, fold(agents, mostAgents));
+}
+
+/** Returns the same without the histograms. */
+export function agentsSummary(source: AnswerSource, mostAgents = MAX_LISTED_AGENTS): AgentsAnswer<ServedAgent> {
+  const agents = source.sample.agents.map((agent) => agentSummary(agent, source));
+  return answerOf(source, fold(agents, mostAgents));
+}
+
+export function answerOf<Agent extends ServedAgent>(
+  { facts, recorder, sample, failingExporters }: AnswerSource,
+  { agents, folded }: Pick<AgentsAnswer<Agent>, 'agents' | 'folded'>,
+): AgentsAnswer<Agent> {
+  const { takenMs, problems, problemCount, stateProblems, collector } = sample.snapshot;
+  const { recent, ends } = recorder.record;
+  const lateMs = collectorLateMs(collector);
+  return {
+    api: API,
+    ...facts,
+    takenMs,
+    errorStatuses: recorder.statuses.names,
+    agents,
+    folded,
+    problems: problems
+      .slice(0, MAX_LISTED_PROBLEMS)
+      .map(({ path, state, reason }) => ({ path: oneLine(path), state, reason: oneLine(reason) })),
+    problemCount,
+    ended: ends.ended,
+    stateProblems: stateProblems
+      .slice(0, MAX_LISTED_PROBLEMS)
+      .map(({ path, reason }) => ({ path: oneLine(path), reason: oneLine(reason) })),
+    stateProblemCount: stateProblems.length,
+    failingExporters,
+    collector: {
+      drainIntervalMs: collector.drainIntervalMs,
+      sinceTickMs: Math.round(collector.sinceTickMs),
+      ...(lateMs === undefined ? {} : { lateMs }),
+    },
+    recentTransferTimeUs: recent.ofAll(sample.agents, 'transferTimesUs'),
+    recentPostTimeUs: recent.ofAll(sample.agents, 'postTimesUs'),
+  };
+}
+
+/** Adds what the recording knows of an agent, without histograms. */
+function agentSummary(agent: ServedAgent, { recorder, sample, gpusOf }: AnswerSource): ServedAgent {
+  const { recent, ends } = recorder.record;
+  const { id, lastEventMs, startTimeMs } = agent;
+  return {
+    ...agent,
+    lastEventMs: undefined,
+    idleMs: Math.max(0, Math.round(sample.snapshot.takenMs - (lastEventMs ?? startTimeMs))),
+    endedMs: ends.endedMs(id),
+    troubles: sample.troubles.get(id) ?? {},
+    recentTransferTimeUs: recent.of(agent, 'transferTimesUs'),
+    recentPostTimeUs: recent.of(agent, 'postTimesUs'),
+    gpus: gpusOf(id),
+    transferTimesUs: undefined,
+    postTimesUs: undefined,
+    txSizes: undefined,
+    rxSizes: undefined,
+  };
+}
+
+export function agentData(agent: ServedAgent, source: AnswerSource): AgentData {
+  return {
+    ...agentSummary(agent, source),
+    transferTimesUs: compact(agent.transferTimesUs),
+    postTimesUs: compact(agent.postTimesUs),
+    txSizes: compact(agent.txSizes && atScale(agent.txSizes, SIZE_SCALE)),
+    rxSizes: compact(agent.rxSizes && atScale(agent.rxSizes, SIZE_SCALE)),
+  };
+}
+
+const NO_VALUES: ExponentialTally = { scale: TALLY_SCALE, zeroCount: 0, offset: 0, counts: [] };
+
+/** JSON has no typed arrays. */
+function compact({ counts, ...rest }: ExponentialTally = NO_VALUES): ExponentialTally {
+  return { ...rest, counts: Array.from(counts) };
+}

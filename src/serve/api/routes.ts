@@ -1,0 +1,145 @@
+/** The addresses of the agents' figures and their history as JSON. */
+import { setImmediate } from 'node:timers/promises';
+import { reasonOf } from '../../ground/errors.js';
+import type { CustomError } from '../../mapping/custom-events.js';
+import { oneLine } from '../../ground/one-line.js';
+import { PACKAGE_VERSION } from '../../ground/package.js';
+import type { AgentSnapshot } from '../../ground/tally.js';
+import { type Peeks, Recorder, type HistorySample } from '../history/recorder.js';
+import type { Handler, MetricsServer } from '../http/metrics-server.js';
+import { TimeSlices } from '../../ground/time-slices.js';
+import { note, warnOnce } from '../../process/output.js';
+import type { FailingExporter } from '../../view/verdict/types.js';
+import { agentAnswer, type DetailSource } from './agent-detail.js';
+import { AgentProcesses } from './agent-processes.js';
+import { agentsAnswer, agentsSummary, MAX_LISTED_AGENTS } from './agents.js';
+import { AGENTS_PATH, type ServeFacts } from '../../view/answers/answer.js';
+import { agentColumns, fleetAnswer } from './history.js';
+import { type AgentColumns, HISTORY_PATH } from '../../view/answers/history-answer.js';
+import { type Question, questionIn, WrongQuestion } from './question.js';
+import { AllGone, SampleAnswers } from './sample-answers.js';
+
+/** Paths of the server that have the answers. */
+export const API_PATHS: readonly string[] = [`/${AGENTS_PATH}`, `/${HISTORY_PATH}`];
+
+const HEADERS = { 'cache-control': 'no-store', 'cross-origin-resource-policy': 'same-origin' };
+
+/** State of serve beside its rings. */
+export interface ServeContext {
+  /** Value of the label `hostname`. */
+  readonly hostname: string;
+  readonly directories: readonly string[];
+  readonly globs: readonly string[];
+  readonly customErrors: readonly CustomError[];
+  /** Variable with the local rank in the environment of agents. */
+  readonly rankVariable: string;
+  /** Returns the configured attributes of an agent's series. */
+  readonly attributesOf: (agent: AgentSnapshot) => Readonly<Record<string, unknown>>;
+  readonly failingExporters: () => readonly FailingExporter[];
+}
+
+/** Begins to record the history. Returns a function that ends it. */
+export function publishAgents(server: MetricsServer, peeks: Peeks, context: ServeContext): () => void {
+  const warn = warnOnce();
+  const startedMs = performance.timeOrigin;
+  const recorder = new Recorder({
+    ...peeks,
+    customErrors: context.customErrors,
+    beganMs: startedMs,
+    onFailure: (reason) => warn(`the history lacks a sample: ${reason}`),
+  });
+  const facts = {
+    version: PACKAGE_VERSION,
+    hostname: oneLine(context.hostname),
+    directories: context.directories.map(oneLine),
+    globs: context.globs.map(oneLine),
+    startedMs,
+  };
+  const answers = new SampleAnswers();
+  server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context));
+  server.route(`/${HISTORY_PATH}`, history(recorder, answers, startedMs));
+  return () => recorder.close();
+}
+
+/** Serves a sample and drains nothing: figures lag by a drain interval and the age of the sample. */
+function agents(recorder: Recorder, answers: SampleAnswers, facts: ServeFacts, context: ServeContext): Handler {
+  const processes = new AgentProcesses(context.rankVariable);
+  return answering(
+    recorder,
+    answers,
+    ['agents', 'agent', 'detail'],
+    async (sample, { agents: listed, agent, detail }) => {
+      processes.refresh(sample.agents);
+      const source: DetailSource = {
+        facts,
+        recorder,
+        sample,
+        failingExporters: context.failingExporters(),
+        gpusOf: (id) => processes.of(id).gpus,
+        processOf: (id) => processes.of(id),
+        attributesOf: context.attributesOf,
+      };
+      if (agent !== undefined) return textOf(agentAnswer(source, agent));
+      const mostAgents = listed === 'all' ? Infinity : MAX_LISTED_AGENTS;
+      return textOf((detail === 'none' ? agentsSummary : agentsAnswer)(source, mostAgents));
+    },
+  );
+}
+
+function history(recorder: Recorder, answers: SampleAnswers, startedMs: number): Handler {
+  return answering(
+    recorder,
+    answers,
+    ['agents', 'agent', 'from'],
+    async (sample, { agents: listed, agent, from = 0 }) => {
+      const fleet = fleetAnswer(recorder, { fromMs: from, startedMs, takenMs: sample.snapshot.takenMs });
+      const { timesMs, rows } = recorder.record.agents.after(from, agent);
+      const isListed = listed === 'all' || agent !== undefined;
+      return textOf({ ...fleet, agentTimesMs: isListed ? timesMs : [], agents: isListed ? columnsOf(rows) : [] });
+    },
+  );
+}
+
+function* columnsOf(rows: ReadonlyMap<number, Float32Array>): Generator<AgentColumns> {
+  for (const [id, row] of rows) yield agentColumns(id, row);
+}
+
+/** `names`: parameters of the question. */
+function answering(
+  recorder: Recorder,
+  answers: SampleAnswers,
+  names: readonly (keyof Question)[],
+  make: (sample: HistorySample, question: Question) => Promise<string>,
+): Handler {
+  return (request, answer, room) => {
+    const sample = recorder.sample();
+    if (sample === undefined) return answer(503, 'The rings are closed.');
+    const send = async (): Promise<void> => {
+      const question = questionIn(request.url?.split('?', 2)[1], names);
+      const bytes = await answers.of(sample, JSON.stringify([names, question]), request.socket, async () => {
+        await setImmediate(); // the sample took its time already
+        await room();
+        return make(sample, question);
+      });
+      answer(200, bytes, 'application/json', HEADERS);
+    };
+    send().catch((error: unknown) => {
+      if (error instanceof WrongQuestion) return answer(400, error.message);
+      if (!(error instanceof AllGone)) note(`${request.url} failed: ${reasonOf(error)}`, 'error');
+      answer(500, 'This request failed.');
+    });
+  };
+}
+
+/** Makes JSON with a turn for other work after each two milliseconds. */
+async function textOf<Answer extends { readonly agents: Iterable<object> }>(answer: Answer): Promise<string> {
+  const { agents, ...rest } = answer;
+  const slices = new TimeSlices();
+  const texts: string[] = [];
+  for (const agent of agents) {
+    texts.push(JSON.stringify(agent));
+    const pause = slices.turn();
+    if (pause !== undefined) await pause;
+  }
+  return `${JSON.stringify(rest).slice(0, -1)},"agents":[${texts.join()}]}`;
+}

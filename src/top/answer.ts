@@ -1,0 +1,40 @@
+/** Answers of /api/v1/agents as agents of top. Pure. */
+import { oneLine } from '../ground/one-line.js';
+import { type AgentData, type AgentsAnswer, API } from '../view/answers/answer.js';
+import { verdictInput } from '../view/answers/verdict-input.js';
+import type { Facts, TopAgent } from './sampler.js';
+
+/** Returns true for an answer of this package: other servers may have the same address. */
+export function isAgentsAnswer(json: unknown): json is AgentsAnswer {
+  return typeof json === 'object' && json !== null && 'api' in json && json.api === API;
+}
+
+/** Another process of serve has other agents under the same ids. */
+export function idOf({ startedMs }: Pick<AgentsAnswer, 'startedMs'>, id: number | string): string {
+  return `${startedMs} ${id}`;
+}
+
+/** Returns serve's own id of an agent. */
+export function idAtServe(id: string): string {
+  return id.slice(id.indexOf(' ') + 1);
+}
+
+/** An earlier serve knows less of an agent. */
+export function agentsOf(answer: AgentsAnswer): TopAgent[] {
+  const { agents, errorStatuses } = answer;
+  return agents.map((agent) => ({
+    ...agent,
+    id: idOf(answer, agent.id),
+    lost: (agent as Partial<AgentData>).lost ?? agent.dropped,
+    ...(agent.name === oneLine(agent.agent) ? {} : { place: agent.directory }),
+    errorStatuses,
+    unused: false,
+  }));
+}
+
+/** Returns the facts of serve beside the totals. An earlier release reports no troubles of its agents. `name`: host and port. */
+export function factsOf(answer: AgentsAnswer, name: string): Facts {
+  const { agents, ended = [], ...facts } = verdictInput(answer, { name });
+  const isWatched = agents.every(({ troubles }) => troubles !== undefined);
+  return isWatched ? { ...facts, ended: ended.map((agent) => ({ ...agent, id: idOf(answer, agent.id) })) } : facts;
+}

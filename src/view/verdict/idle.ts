@@ -1,0 +1,11 @@
+/** When an agent counts as idle. Pure; the live page uses this module, too. */
+
+/** Without an event for this long, an agent is idle, unless it flushes more rarely. */
+const IDLE_AFTER_MS = 3 * 60_000;
+/** Flushes without an event after which it has none. */
+const FLUSHES = 3;
+
+/** `idleMs`: time since its last event. `flushIntervalMs`: time between two of its flushes, if it is known. */
+export function isIdle(idleMs: number | undefined, flushIntervalMs = 0): boolean {
+  return idleMs !== undefined && idleMs >= Math.max(IDLE_AFTER_MS, FLUSHES * flushIntervalMs);
+}

@@ -1,0 +1,103 @@
+/** Types of the verdict: the states of agents, and what is wrong with them, in words. Pure; the live page uses them, too. */
+import type { AgentId, AgentModel, AgentState } from '../model/agent-model.js';
+
+/**
+ * An agent that ended while it was transferring: its process was seen to end, a transfer had finished in the last sample before
+ * or since then, and memory was still registered. A normal end deregisters it.
+ */
+export interface EndedAgent {
+  readonly id: AgentId;
+  readonly name: string;
+  readonly endedMs: number;
+}
+
+/** Origin of the figures: a running serve, or rings that are observed. */
+export interface Origin {
+  readonly kind: 'serve' | 'rings';
+  /** Host, or directories: `gpu-node-17:9464`. */
+  readonly name: string;
+  /** Directories and globs of the rings, if they are known. */
+  readonly directories: readonly string[];
+}
+
+export interface FailingExporter {
+  readonly name: string;
+  readonly failingSinceMs: number;
+  readonly reason: string;
+}
+
+/** All that a verdict depends on. Agents without troubles of their own have none. An absent field is unknown, and no finding follows from it. */
+export interface VerdictInput {
+  readonly origin: Origin;
+  /** Time of the figures, milliseconds since the epoch. All times are of the same clock. */
+  readonly takenMs: number;
+  /** Present if there is no newer answer: the time without one, and the reason. `answered`: false if there was never one. */
+  readonly stale?: { readonly forMs: number; readonly reason?: string; readonly answered?: false };
+  readonly agents: readonly AgentModel[];
+  /** Newest first. */
+  readonly ended?: readonly EndedAgent[];
+  readonly problems?: readonly { readonly path: string; readonly state: string; readonly reason: string }[];
+  readonly problemCount?: number;
+  readonly failingExporters?: readonly FailingExporter[];
+  readonly stateProblems?: readonly { readonly path: string; readonly reason: string }[];
+  readonly stateProblemCount?: number;
+  /** Time since the collector thread's last turn, if that is too long. */
+  readonly collectorLateMs?: number;
+  /** Begin of the observation: "nothing failed in 5 min" names no longer time. */
+  readonly observedSinceMs: number;
+}
+
+/** State of one agent, and the time since which it has it; absent if unknown. */
+export interface StateOfAgent {
+  readonly state: AgentState;
+  readonly sinceMs?: number;
+}
+
+export type FindingKind =
+  | 'stale'
+  | 'none'
+  /**
+   * Numbers are too low or may be wrong: ring full, dropped events, another reader, several writers, unfollowed
+   * restart, late collector.
+   */
+  | 'incomplete'
+  | 'failing'
+  | 'ended'
+  /** Failing exporters. */
+  | 'receiver'
+  /** Files that cannot be read. */
+  | 'problem'
+  /** State that is not kept. */
+  | 'state'
+  /** Nothing can be said yet: there is only one sample. */
+  | 'measuring'
+  | 'well';
+
+/** `ok`: green, `info`: blue, `warn`: amber, `bad`: red. */
+export type Tone = 'ok' | 'info' | 'warn' | 'bad';
+export type MarkShape = 'tick' | 'ring' | 'clock' | 'triangle' | 'diamond' | 'cross' | 'dot' | 'circle';
+
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly tone: Tone;
+  readonly shape: MarkShape;
+  /** `Data incomplete` */
+  readonly word: string;
+  /** The finding, without an end stop: `prefill-tp5: ring found full 214 times since 14:30:30, so its numbers are too low` */
+  readonly sentence: string;
+  /** Advice, a whole sentence; absent if there is nothing to do. */
+  readonly advice?: string;
+  /** Agents that it concerns; empty if it concerns no particular one. */
+  readonly agents: readonly AgentId[];
+  readonly sinceMs?: number;
+}
+
+export interface Verdict {
+  /** The most important finding; the finding `well` or `measuring` if there is no other. */
+  readonly first: Finding;
+  /** All findings, the most important one first; empty if all is well. */
+  readonly findings: readonly Finding[];
+  readonly states: ReadonlyMap<AgentId, StateOfAgent>;
+  /** Number of agents in each state. */
+  readonly counts: Readonly<Record<AgentState, number>>;
+}

@@ -1,0 +1,74 @@
+/**
+ * The verdict: states of agents and findings from one set of figures, in the same words for the live page and the terminal. Pure;
+ * the live page loads this module, too.
+ */
+import { spanText } from '../../ground/figures/clock.js';
+import { plural } from '../../ground/figures/figure.js';
+import type { AgentModel, AgentState } from '../model/agent-model.js';
+import {
+  endedFindings,
+  failingFinding,
+  noAgentsFinding,
+  receiverFindings,
+  staleFinding,
+  stateFindings,
+} from './findings.js';
+import { isIdle } from './idle.js';
+import { lossFindings, losesEvents, lossSinceMs } from './loss-findings.js';
+import { problemFindings } from './problem-findings.js';
+import { STATES } from './shapes.js';
+import { PRESENT_MS } from './trouble-watch.js';
+import type { Finding, StateOfAgent, Verdict, VerdictInput } from './types.js';
+
+/** In the order of their weight. */
+const FINDERS: readonly ((input: VerdictInput) => readonly Finding[])[] = [
+  staleFinding,
+  noAgentsFinding,
+  lossFindings,
+  failingFinding,
+  receiverFindings,
+  endedFindings,
+  problemFindings,
+  stateFindings,
+];
+
+export function verdictOf(input: VerdictInput): Verdict {
+  const states = new Map(input.agents.map((agent) => [agent.id, stateOf(agent, input.takenMs)]));
+  const counts: Record<AgentState, number> = { incomplete: 0, failing: 0, ended: 0, unknown: 0, live: 0, idle: 0 };
+  for (const { state } of states.values()) counts[state]++;
+  const findings = FINDERS.flatMap((find) => find(input));
+  return { first: findings[0] ?? nothingFound(input, counts), findings, states, counts };
+}
+
+/** An agent in several states has the first one that holds, as the verdict. */
+export function stateOf(
+  { life, endedMs, idleMs, flushIntervalMs, troubles = {} }: AgentModel,
+  takenMs: number,
+): StateOfAgent {
+  if (life === 'dead') return { state: 'ended', ...(endedMs === undefined ? {} : { sinceMs: endedMs }) };
+  if (losesEvents(troubles)) return { state: 'incomplete', sinceMs: lossSinceMs(troubles) };
+  if (troubles.errors !== undefined) return { state: 'failing', sinceMs: troubles.errors.sinceMs };
+  if (life === 'unknown') return { state: 'unknown' };
+  if (isIdle(idleMs, flushIntervalMs)) return { state: 'idle', sinceMs: takenMs - idleMs! };
+  return { state: 'live' };
+}
+
+function nothingFound({ agents, takenMs, observedSinceMs }: VerdictInput, counts: Verdict['counts']): Finding {
+  const states = (Object.keys(STATES) as AgentState[]).filter((state) => counts[state] > 0);
+  const each = [...states].sort((a, b) => counts[b] - counts[a]).map((state) => `${counts[state]} ${state}`);
+  const fleet = `${plural(agents.length, 'agent')}: ${each.join(', ')}`;
+  if (takenMs <= observedSinceMs) {
+    const sentence = `${fleet}. Rates and failures follow with the next sample`;
+    return { kind: 'measuring', tone: 'info', shape: 'ring', word: 'Measuring', sentence, agents: [] };
+  }
+  const observedMs = Math.min(PRESENT_MS, takenMs - observedSinceMs);
+  const time = observedMs >= PRESENT_MS ? 'the last minute' : spanText(Math.max(1000, observedMs));
+  return {
+    kind: 'well',
+    tone: 'ok',
+    shape: 'tick',
+    word: 'All well',
+    sentence: `${fleet}. Nothing lost and nothing failed in ${time}`,
+    agents: [],
+  };
+}
