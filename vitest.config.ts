@@ -1,5 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { longestFirst } from './test/support/longest-first.js';
+import { reporters, RETRIES } from './test/support/retried.js';
 
 /** Suites with a configuration of their own: they need registries, a browser, or programs from Debian. */
 const suites = readdirSync('test').filter((folder) => existsSync(`test/${folder}/vitest.config.ts`));
@@ -17,7 +20,11 @@ export default defineConfig({
     expect: { poll: { timeout: 120_000, interval: 20 } },
     // The addon has one collector thread per process: a process per file keeps test files apart.
     pool: 'forks',
-    // They wait more than they work: vitest's own choice, a core less than there is, would be one at a time on two cores.
-    maxWorkers: '100%',
+    maxWorkers: Math.max(3, availableParallelism()), // they wait more than they work, also on two cores
+    sequence: {
+      sequencer: longestFirst('durability', 'attacks', 'top', 'rings', 'screen', 'held-up-thread'),
+    },
+    retry: RETRIES,
+    reporters,
   },
 });

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { reporters, RETRIES } from '../support/retried.js';
 
 export default defineConfig({
   test: {
@@ -6,6 +7,8 @@ export default defineConfig({
     globalSetup: ['test/browser/install-chromium.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    retry: RETRIES,
+    reporters,
     fileParallelism: false,
   },
 });
