@@ -1,10 +1,19 @@
 /**
  * Attacks on the built serve by clients without credentials, from a process of their own: meanwhile a scraper is answered, and
- * the memory stays near that of an idle serve. Afterwards: test/servers/stalled-clients.test.ts.
+ * the memory stays near that of an idle serve. Afterwards: stalled-clients.test.ts.
  */
 import { expect, it } from 'vitest';
 import { EVENTS } from '../../src/mapping/index.js';
-import { attack, metrics, MOST_GROWTH_KB, plainServe, requests, scrapes, secureServe, type Served } from './attack.js';
+import {
+  attack,
+  metrics,
+  MOST_GROWTH_KB,
+  plainServe,
+  requests,
+  scrapes,
+  secureServe,
+  type Served,
+} from '../security/attack.js';
 
 /** Slowdown of a scrape that an attack may cause: a page of 20 ms in a second. */
 const MOST_SLOWDOWN = 50;
