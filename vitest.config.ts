@@ -2,15 +2,18 @@ import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { longestFirst } from './test/support/longest-first.js';
+import { pureFiles } from './test/support/pure-files.js';
 import { reporters, RETRIES } from './test/support/retried.js';
 
 /** Suites with a configuration of their own: they need registries, a browser, or programs from Debian. */
 const suites = readdirSync('test').filter((folder) => existsSync(`test/${folder}/vitest.config.ts`));
 
+const exclude = suites.map((folder) => `test/${folder}/**`);
+const pure = pureFiles('test');
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: suites.map((folder) => `test/${folder}/**`),
+    exclude,
     // A run decides on the code alone. `npm run fuzz` draws other seeds.
     setupFiles: ['test/support/seed.ts'],
     // Real rings, threads and processes: a test waits for a condition, on a machine that may have much else to do. The
@@ -18,11 +21,15 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 120_000, interval: 20 } },
-    // The addon has one collector thread per process: a process per file keeps test files apart.
     pool: 'forks',
+    projects: [
+      { extends: true, test: { name: 'pure', include: pure, isolate: false } },
+      // The addon has one collector thread per process: a process per file keeps test files apart.
+      { extends: true, test: { name: 'isolated', include: ['test/**/*.test.ts'], exclude: pure } },
+    ],
     maxWorkers: Math.max(3, availableParallelism()), // they wait more than they work, also on two cores
     sequence: {
-      sequencer: longestFirst('durability', 'attacks', 'top', 'rings', 'screen', 'held-up-thread'),
+      sequencer: longestFirst('durability', 'top', 'rings', 'screen', 'held-up-thread', 'live'),
     },
     retry: RETRIES,
     reporters,
