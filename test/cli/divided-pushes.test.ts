@@ -52,5 +52,8 @@ it('says what fails if the receiver takes no part', async () => {
   const receiver = await startGrpcReceiver({ mostBytes: 1 });
   const flags = ['--exporter', 'otlp', '--otlp-protocol', 'grpc', '--export-interval', '1000'];
   const serve = start(['serve', '--dir', directory, ...flags], { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: receiver.url });
-  await serve.says(/exporter otlp failed: http\S+: grpc status 8 RESOURCE_EXHAUSTED: .*larger than max/i);
+  // On a machine under load a push may time out before.
+  await serve.says(
+    /exporter otlp (failed|now fails for another reason): http\S+: grpc status 8 RESOURCE_EXHAUSTED: .*larger than max/i,
+  );
 });

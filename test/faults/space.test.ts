@@ -49,7 +49,7 @@ describe('space of a directory', () => {
 describe.skipIf(!MAY_MOUNT)('serve on a tmpfs that becomes full (skipped where tests may not mount)', () => {
   it('says so, as list, doctor and top do; keeps no state, and keeps it again once there is space', async () => {
     const directory = smallTmpfs('4m');
-    startTransferSource(['--dir', directory, '--agents', '2', '--rate', '100']);
+    startTransferSource(['--dir', directory, '--agents', '2', '--rate', '100', '--seconds', '0']);
     await until(() => freeBytes(directory) === 4 * MIB - 2 * RING);
     const other = fillUp(directory, 2 * RING);
     const serve = start(['serve', '--dir', directory, '--port', '0']);

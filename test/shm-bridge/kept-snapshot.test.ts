@@ -186,7 +186,8 @@ describe.each([true, false])('a snapshot in slices (updated in place: %s)', (isK
   it('is undefined if the source is closed meanwhile', async () => {
     const { source, reader, write } = rings();
     many(write);
-    source.drainNow();
+    // A snapshot repeats the last one while a busy machine does not let the collector thread go on.
+    await until(() => reader.snapshot().agents.length === MANY);
     expect(await reader.snapshotInSlices(new ShortSlices(() => source.close()), wantsOf())).toBeUndefined();
   });
 });
