@@ -6,6 +6,7 @@ import type { LogFormat } from '../settings/log-words.js';
 import { withinColumns } from './help-text.js';
 import { ExitCode, type ExitCodeNumber } from '../process/failure.js';
 import { note, type NoteLevel } from '../process/output.js';
+import { attempt } from '../ground/errors.js';
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, or a platform
@@ -97,12 +98,9 @@ function addCommonFlags(command: Command): Command {
 
 /** Returns the end of the help of a command, or of the program: exit codes, and the place of the documentation. */
 function ending({ docs = '' }: Partial<CommandRow> = {}): string {
-  try {
-    const place = new URL(`docs/${docs}`, packageFolder('the documentation'));
-    return `${EXIT_CODES}\nDocumentation: ${fileURLToPath(place)}`;
-  } catch {
-    return EXIT_CODES; // a bundle has no documentation
-  }
+  const folder = attempt(() => packageFolder('the documentation'));
+  if (folder === undefined) return EXIT_CODES; // a bundle has no documentation
+  return `${EXIT_CODES}\nDocumentation: ${fileURLToPath(new URL(`docs/${docs}`, folder))}`;
 }
 
 /** Makes a program with all flags of these commands, as data for a reference. */

@@ -50,3 +50,17 @@ export function reasonOf(error: unknown): string {
     return 'a value that cannot be shown as text'; // such as an object without a prototype
   }
 }
+
+/** Returns undefined if the work throws: for failures whose reason has no effect. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns undefined for a text that is no JSON. */
+export function parsedJson(text: string): unknown {
+  return attempt((): unknown => JSON.parse(text));
+}

@@ -5,6 +5,7 @@ import { OPTION_ROWS } from '../settings/option-rows.js';
 import type { Environment } from '../settings/row.js';
 import { LOG_FORMATS, type LogFormat } from '../settings/log-words.js';
 import { readYaml } from '../settings/yaml-text.js';
+import { attempt } from '../ground/errors.js';
 
 /** Returns the format of the flag; undefined if the flag is absent or wrong. */
 export function formatInFlags(args: readonly string[]): LogFormat | undefined {
@@ -19,11 +20,8 @@ export function formatInText(text: string): LogFormat | undefined {
 /** Reads the file of the flag or the variable. Only for the end of a command: a pipe is empty afterwards. */
 export function formatInNamedFile(args: readonly string[], environment: Environment): LogFormat | undefined {
   const file = flagIn(args, 'config') ?? environment[OPTION_ROWS.configFile.variables[0].name];
-  try {
-    return typeof file === 'string' && file !== '' ? formatInText(readFileSync(file, 'utf8')) : undefined;
-  } catch {
-    return undefined;
-  }
+  if (typeof file !== 'string' || file === '') return undefined;
+  return attempt(() => formatInText(readFileSync(file, 'utf8')));
 }
 
 function formatOf(value: unknown): LogFormat | undefined {

@@ -4,6 +4,7 @@
  * entry without a name: these may be secrets.
  */
 import { invalid } from '../ground/arguments.js';
+import { attempt } from '../ground/errors.js';
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** The characters that Node accepts in a header. */
@@ -69,15 +70,10 @@ function pairOf(entry: string, refuse: Refuse): { name: string; value: string } 
   if (name === '') refuse('has no name before its =');
   const value = entry.slice(at + 1).trim();
   return {
-    name: decoded(name) ?? refuse('has a % in its name that does not begin an encoded character'),
-    value: decoded(value) ?? refuse('has a % in its value that does not begin an encoded character (%25 is a %)'),
+    name:
+      attempt(() => decodeURIComponent(name)) ?? refuse('has a % in its name that does not begin an encoded character'),
+    value:
+      attempt(() => decodeURIComponent(value)) ??
+      refuse('has a % in its value that does not begin an encoded character (%25 is a %)'),
   };
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

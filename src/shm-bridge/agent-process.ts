@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, pathArgument, isText, listOf, wholeNumberArgument } from '../ground/arguments.js';
+import { attempt } from '../ground/errors.js';
 
 export interface AgentProcess {
   readonly pid: number;
@@ -53,15 +54,6 @@ export function processStart(pid: number, procDir = '/proc'): string | undefined
 export function ringBirth(directory: string, agent: string): { readonly timeNs: bigint; readonly inode: bigint } {
   const stats = attempt(() => statSync(join(directory, agent), { bigint: true }));
   return { timeNs: stats?.birthtimeNs ?? 0n, inode: stats?.ino ?? 0n };
-}
-
-/** Returns undefined if the file is gone or not readable. */
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }
 
 /**

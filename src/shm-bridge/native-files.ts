@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PACKAGE_NAME, packageFolder } from '../ground/package.js';
+import { attempt } from '../ground/errors.js';
 
 export type NativeFile = 'nixl_otel.node' | 'transfer-source';
 
@@ -23,11 +24,7 @@ export function libc(maps: string = ownFile('maps')): 'glibc' | 'musl' {
 
 /** Returns a file about this process; '' without /proc. */
 function ownFile(name: 'maps' | 'mountinfo'): string {
-  try {
-    return readFileSync(`/proc/self/${name}`, 'latin1');
-  } catch {
-    return '';
-  }
+  return attempt(() => readFileSync(`/proc/self/${name}`, 'latin1')) ?? '';
 }
 
 /** Returns the name of the platform, which that of its prebuilt files is: `linux-x64-glibc`, `darwin-arm64`. */

@@ -2,6 +2,7 @@
 import { lstatSync, statfsSync } from 'node:fs';
 import { bytesText, plural } from '../ground/figures/figure.js';
 import type { PlaceSpace } from './types.js';
+import { attempt } from '../ground/errors.js';
 
 const PAGE = 4096;
 /** Unit of st_blocks. */
@@ -77,10 +78,6 @@ export function placeSpace(
 }
 
 function sizesOf(file: string): [size: number, allocated: number] {
-  try {
-    const stats = lstatSync(file, { throwIfNoEntry: false });
-    return stats === undefined ? [0, 0] : [stats.size, stats.blocks * BLOCK];
-  } catch {
-    return [0, 0];
-  }
+  const stats = attempt(() => lstatSync(file, { throwIfNoEntry: false }));
+  return stats === undefined ? [0, 0] : [stats.size, stats.blocks * BLOCK];
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { containerInCgroups, hidesCgroups, podInMounts } from './cgroup.js';
+import { attempt } from '../ground/errors.js';
 
 export interface ProcessIdentity {
   /** Name of its first thread: at most 15 bytes, which the process may change. */
@@ -16,11 +17,9 @@ export interface ProcessIdentity {
 /** Returns undefined if the process has ended or this process cannot see it. `procDir`: for tests. */
 export function readProcessIdentity(pid: number | 'self', procDir = '/proc'): ProcessIdentity | undefined {
   const read = (file: string): string => readFileSync(join(procDir, String(pid), file), 'utf8');
-  try {
+  return attempt(() => {
     const cgroups = read('cgroup');
     const { containerId, podUid = podInMounts(read('mountinfo')) } = containerInCgroups(cgroups);
     return { name: read('comm').replace(/\n$/, ''), containerId, podUid, isHidden: hidesCgroups(cgroups) };
-  } catch {
-    return undefined;
-  }
+  });
 }

@@ -1,6 +1,6 @@
 /** Samples from a running serve, or from any other exposition of the same metrics, over HTTP. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { reasonOf } from '../ground/errors.js';
+import { parsedJson, reasonOf } from '../ground/errors.js';
 import { AGENTS_PATH, type AgentsAnswer } from '../view/answers/answer.js';
 import { HISTORY_PATH } from '../view/answers/history-answer.js';
 import { type ClientAccess, HttpClient } from '../view/client/client.js';
@@ -83,8 +83,7 @@ export class Scraper implements Sampler {
     if (!this.#answered) return [];
     const address = new URL(this.#agents);
     address.pathname = address.pathname.replace(AGENTS_PATH, HISTORY_PATH);
-    const text = await this.#textAt(address);
-    const json = text === undefined ? undefined : parsed(text);
+    const json = await this.#jsonAt(address);
     return isHistoryAnswer(json) ? [pastOf(json)] : [];
   }
 
@@ -104,10 +103,10 @@ export class Scraper implements Sampler {
   /** Returns undefined if the server has no such answer, as serve with --page off and other exporters. */
   async #newAgents(): Promise<Omit<TopSample, 'notes'> | undefined> {
     if (performance.now() < this.#textUntilMs) return undefined;
-    let answer = await this.#agentsAnswer();
+    let answer = await this.#answerAt(this.#agents);
     for (let i = 0; i < MAX_REPEATED && answer !== undefined && answer.takenMs === this.#last?.takenMs; i++) {
       await pause(REPEATED_PAUSE_MS, undefined, { signal: this.#closed.signal });
-      answer = await this.#agentsAnswer();
+      answer = await this.#answerAt(this.#agents);
     }
     this.#answered = answer !== undefined;
     if (answer === undefined) {
@@ -117,21 +116,16 @@ export class Scraper implements Sampler {
     return { takenMs: answer.takenMs, agents: agentsOf(answer), facts: factsOf(answer, this.#host) };
   }
 
-  #agentsAnswer(): Promise<AgentsAnswer | undefined> {
-    return this.#answerAt(this.#agents);
-  }
-
   async #answerAt(address: URL): Promise<AgentsAnswer | undefined> {
-    const text = await this.#textAt(address);
-    const json = text === undefined ? undefined : parsed(text);
+    const json = await this.#jsonAt(address);
     return isAgentsAnswer(json) ? json : undefined;
   }
 
   /** A server or a proxy that has no such address may as well break the connection, or not answer at all. */
-  async #textAt(address: URL): Promise<string | undefined> {
+  async #jsonAt(address: URL): Promise<unknown> {
     try {
       const { status, text } = await this.#client.get(address);
-      return isSuccess(status) ? text : undefined;
+      return isSuccess(status) ? parsedJson(text) : undefined;
     } catch (error) {
       if (this.#answered) throw error;
       return undefined;
@@ -170,12 +164,4 @@ export function addressesOf(url: URL): { text: URL; agents: URL } {
   agents.pathname = text.pathname.replace(/(\/metrics)?\/?$/, `/${AGENTS_PATH}`);
   agents.searchParams.set('agents', 'all');
   return { text, agents };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

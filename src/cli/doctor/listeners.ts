@@ -1,6 +1,8 @@
 /** Processes that listen on a TCP port, by /proc/net of this network namespace. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
+import { attempt } from '../../ground/errors.js';
+import { fileText } from './processes.js';
 
 /** State LISTEN in /proc/net/tcp. */
 const LISTENING = '0A';
@@ -27,20 +29,14 @@ interface ListeningSocket {
 
 /** Example of a line: `0: 0100007F:24F8 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 8137 1 ...`. */
 function socketsIn(file: string): ListeningSocket[] {
-  return linesOf(file).flatMap((line) => {
-    const fields = line.trim().split(/\s+/);
-    const [address = '', port = ''] = (fields[1] ?? '').split(':');
-    return fields[3] === LISTENING ? [{ address, port: parseInt(port, 16), inode: fields[9]! }] : [];
-  });
-}
-
-/** Without IPv6 there is no file for it. */
-function linesOf(file: string): string[] {
-  try {
-    return readFileSync(file, 'latin1').split('\n');
-  } catch {
-    return [];
-  }
+  // Without IPv6 there is no file for it.
+  return fileText(file)
+    .split('\n')
+    .flatMap((line) => {
+      const fields = line.trim().split(/\s+/);
+      const [address = '', port = ''] = (fields[1] ?? '').split(':');
+      return fields[3] === LISTENING ? [{ address, port: parseInt(port, 16), inode: fields[9]! }] : [];
+    });
 }
 
 /** `wanted`: undefined for any address. */
@@ -63,9 +59,5 @@ function ownerOf(inode: string): number | undefined {
 
 /** Returns no link if the process has ended or belongs to another user. */
 function linksIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).map((fd) => readlinkSync(`${folder}/${fd}`));
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(folder).map((fd) => readlinkSync(`${folder}/${fd}`))) ?? [];
 }

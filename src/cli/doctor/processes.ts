@@ -2,6 +2,7 @@
 import { readFileSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { statsOf } from '../../view/rings/ring-locks.js';
+import { attempt } from '../../ground/errors.js';
 
 /** `process 17 (python3)`, or the number alone if the process has ended. */
 export function titleOf(pid: number): string {
@@ -70,13 +71,4 @@ export function ageSeconds(pid: number): number | undefined {
   const started = Number(fileText(`/proc/${pid}/stat`).split(') ').at(-1)!.split(' ')[19]) / 100;
   const age = parseFloat(fileText('/proc/uptime')) - started;
   return Number.isFinite(age) ? age : undefined;
-}
-
-/** Returns undefined if `look` throws: the process may have ended, or belong to another user. */
-function attempt<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch {
-    return undefined;
-  }
 }

@@ -8,6 +8,7 @@ import { verdictOf } from '../../view/verdict/verdict.js';
 import type { DoctorFinding } from '../../view/answers/doctor-finding.js';
 import { finding } from './finding.js';
 import type { FindingName } from './findings.js';
+import { parsedJson } from '../../ground/errors.js';
 
 /** Other kinds are in the answer of /readyz, or say that all is well. */
 const FINDINGS_OF: Partial<Readonly<Record<FindingKind, FindingName>>> = {
@@ -23,20 +24,14 @@ export const FIGURES_PATH = `/${AGENTS_PATH}?agents=all&detail=none`;
 
 /** Returns no finding without figures: with `--page off`, and from other programs. */
 export function figureFindings(subject: string, { status, text }: HttpAnswer): DoctorFinding[] {
-  const answer = status === 200 ? answerIn(text) : undefined;
-  if (answer === undefined) return [];
-  return verdictOf(verdictInput(answer, { name: subject })).findings.flatMap(({ kind, word, sentence, advice }) => {
-    const name = FINDINGS_OF[kind];
-    const what = `${word}: ${[sentence, advice].filter(Boolean).join('. ')}`;
-    return name === undefined ? [] : [finding(name, { subject, what, values: { URL: subject } })];
-  });
-}
-
-function answerIn(text: string): AgentsAnswer<ServedAgent> | undefined {
-  try {
-    const json = JSON.parse(text) as Partial<AgentsAnswer<ServedAgent>> | null;
-    return json?.api === API ? (json as AgentsAnswer<ServedAgent>) : undefined;
-  } catch {
-    return undefined;
-  }
+  const answer =
+    status === 200 ? (parsedJson(text) as Partial<AgentsAnswer<ServedAgent>> | null | undefined) : undefined;
+  if (answer?.api !== API) return [];
+  return verdictOf(verdictInput(answer as AgentsAnswer<ServedAgent>, { name: subject })).findings.flatMap(
+    ({ kind, word, sentence, advice }) => {
+      const name = FINDINGS_OF[kind];
+      const what = `${word}: ${[sentence, advice].filter(Boolean).join('. ')}`;
+      return name === undefined ? [] : [finding(name, { subject, what, values: { URL: subject } })];
+    },
+  );
 }

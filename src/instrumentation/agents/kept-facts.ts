@@ -5,6 +5,7 @@
 import { isObject } from '../../ground/arguments.js';
 import type { ProcessFacts } from '../../mapping/index.js';
 import { MOST_ATTRIBUTE_BYTES } from '../../ground/source-limits.js';
+import { parsedJson } from '../../ground/errors.js';
 
 const VERSION = 1;
 /** Highest pid of Linux. */
@@ -43,12 +44,8 @@ export function factsIn(text: string): KeptFacts | undefined {
 }
 
 function objectIn(text: string): Record<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isObject(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
+  const parsed = parsedJson(text);
+  return isObject(parsed) ? parsed : {};
 }
 
 /** A variable of an environment may be empty. */

@@ -4,6 +4,7 @@
  * cannot be compared.
  */
 import type { AggregationTemporality, InstrumentType, MetricProducer } from '@opentelemetry/sdk-metrics';
+import { attempt } from '../../ground/errors.js';
 
 /** A MetricReader of any copy and version of the SDK. */
 export interface SdkReader {
@@ -75,9 +76,5 @@ function isReader(value: unknown): value is SdkReader {
 
 /** Returns undefined also when reading throws: other providers may be proxies that guard private fields. */
 function field(value: unknown, name: string): unknown {
-  try {
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => (typeof value === 'object' ? (value as Record<string, unknown> | null)?.[name] : undefined));
 }

@@ -1,5 +1,6 @@
 /** Formats of the exposition, and the choice between them by the header Accept. Pure. */
 import { MIMEType } from 'node:util';
+import { attempt } from '../../ground/errors.js';
 
 /** OpenTelemetry's exporter names only `text/plain`, which Prometheus 3 warns about. */
 export const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
@@ -32,13 +33,9 @@ interface MediaRange {
 
 /** Returns an empty list for text that is no media range. */
 function rangeOf(text: string): MediaRange[] {
-  try {
-    const type = new MIMEType(text);
-    const quality = Number(type.params.get('q') ?? 1);
-    return quality >= 0 && quality <= 1 ? [{ type, quality }] : [];
-  } catch {
-    return [];
-  }
+  const type = attempt(() => new MIMEType(text));
+  const quality = Number(type?.params.get('q') ?? 1);
+  return type !== undefined && quality >= 0 && quality <= 1 ? [{ type, quality }] : [];
 }
 
 function isProtobuf({ essence, params }: MIMEType): boolean {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { InvalidArgumentError } from 'commander';
 import { invalid } from '../../ground/arguments.js';
-import { reasonOf } from '../../ground/errors.js';
+import { attempt, reasonOf } from '../../ground/errors.js';
 import { requireFrom } from '../../ground/require-from.js';
 import type { WrittenSettings } from '../../settings/file.js';
 import { flagName, isDefault, type Need, type OptionRow, type Resolution } from '../../settings/row.js';
@@ -29,11 +29,8 @@ export function locateExporter(name: string, folder: string | undefined): string
   const file = files.find((one) => existsSync(one));
   if (file !== undefined) return pathToFileURL(file).href;
   for (const from of isPath ? [] : [path.join(process.cwd(), 'noop.js'), import.meta.url]) {
-    try {
-      return pathToFileURL(requireFrom(from).resolve(name)).href;
-    } catch {
-      // Not found from there.
-    }
+    const found = attempt(() => requireFrom(from).resolve(name));
+    if (found !== undefined) return pathToFileURL(found).href;
   }
   const searched = [...files, ...(isPath ? [] : [`the package ${name}`])].join(', ');
   throw new Failure(

@@ -7,6 +7,7 @@ import { addon, type Handle } from '../../shm-bridge/addon.js';
 import { readProcessIdentity } from '../../shm-bridge/process-identity.js';
 import type { SourceOptions } from '../../shm-bridge/types.js';
 import { note } from '../../process/output.js';
+import { attempt } from '../../ground/errors.js';
 
 /** Namespace that OpenTelemetry's semantic conventions give for ids made of names. */
 const NAMESPACE = '4d63009a-8d0f-11ee-aad7-4c796ed8e320';
@@ -78,20 +79,14 @@ function hostParts(): string[] {
 }
 
 function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch {
-    return '';
-  }
+  return attempt(() => readFileSync(file, 'utf8').trim()) ?? '';
 }
 
 /** Returns the real path as far as it exists: the last part of a glob does not. */
 function realPath(place: string): string {
   const absolute = path.resolve(place);
+  const real = attempt(() => realpathSync(absolute));
   const parent = path.dirname(absolute);
-  try {
-    return realpathSync(absolute);
-  } catch {
-    return absolute === parent ? absolute : path.join(realPath(parent), path.basename(absolute));
-  }
+  if (real !== undefined || absolute === parent) return real ?? absolute;
+  return path.join(realPath(parent), path.basename(absolute));
 }

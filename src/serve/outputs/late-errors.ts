@@ -3,7 +3,7 @@
  * the process. serve reports the error with the exporter or builder that threw it. If that is unknown, serve exports once
  * more and ends.
  */
-import { reasonOf } from '../../ground/errors.js';
+import { attempt, reasonOf } from '../../ground/errors.js';
 import { type BuilderCode, runBuilderCodeBy } from '../../settings/user-module.js';
 import { Failure } from '../../process/failure.js';
 import { oneLine } from '../../ground/one-line.js';
@@ -80,17 +80,9 @@ function refuseExit(): void {
 }
 
 function ownerOf(builder: BuilderCode): Owner {
-  const owner = new Owner(`builder ${nameOf(builder)}`);
+  const owner = new Owner(`builder ${attempt(() => oneLine(builder.name)) ?? 'without a name'}`);
   if (builder.file !== undefined) owner.files.push(builder.file);
   return owner;
-}
-
-function nameOf(builder: BuilderCode): string {
-  try {
-    return oneLine(builder.name);
-  } catch {
-    return 'without a name';
-  }
 }
 
 function shortReason(error: unknown): string {
@@ -99,10 +91,7 @@ function shortReason(error: unknown): string {
 }
 
 function stackOrReason(error: unknown): string {
-  try {
-    if (error instanceof Error && typeof error.stack === 'string') return error.stack;
-  } catch {
-    // A getter of the error threw.
-  }
-  return shortReason(error);
+  // A getter of the error may throw.
+  const stack: unknown = attempt(() => error instanceof Error && error.stack);
+  return typeof stack === 'string' ? stack : shortReason(error);
 }

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import { hideRepetitions } from '../../process/diag.js';
 import type { ExportLog } from './export-log.js';
+import { attempt } from '../../ground/errors.js';
 
 export class Owner {
   /** For messages: `exporter ./mine.mjs`. */
@@ -39,17 +40,9 @@ export function currentOwner(): Owner | undefined {
 
 /** Finds the owner by the files in the stack: a listener of a shared emitter runs in a foreign context. */
 export function ownerInStack(error: unknown): Owner | undefined {
-  const stack = stackOf(error);
+  // Any value may be thrown, and `stack` may be a getter that throws.
+  const stack = attempt(() => String((error as Error | undefined)?.stack ?? '')) ?? '';
   return [...known].find(({ files }) => files.some((file) => stack.includes(file)));
-}
-
-/** Any value may be thrown, and `stack` may be a getter that throws. */
-function stackOf(error: unknown): string {
-  try {
-    return String((error as Error | undefined)?.stack ?? '');
-  } catch {
-    return '';
-  }
 }
 
 const MAX_REMEMBERED = 100;

@@ -14,7 +14,7 @@ import {
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { isObject } from '../../ground/arguments.js';
-import { reasonOf } from '../../ground/errors.js';
+import { attempt, reasonOf } from '../../ground/errors.js';
 import { boolean, type Shape, word, wrong } from '../../settings/shape.js';
 import { SORT_KEYS } from '../columns.js';
 import { INTERVAL_MS } from '../pace.js';
@@ -103,12 +103,9 @@ export class ChoicesFile {
 
 /** Returns the path of the file by the XDG Base Directory Specification, which ignores relative paths. */
 function pathOf({ XDG_CONFIG_HOME: configured = '' }: NodeJS.ProcessEnv): string | undefined {
-  try {
-    const folder = path.isAbsolute(configured) ? configured : path.join(homedir(), '.config');
-    return path.isAbsolute(folder) ? path.join(folder, 'nixl-otel', 'top.json') : undefined;
-  } catch {
-    return undefined; // the system knows no home directory of this user
-  }
+  // The system may know no home directory of this user.
+  const folder = path.isAbsolute(configured) ? configured : path.join(attempt(homedir) ?? '', '.config');
+  return path.isAbsolute(folder) ? path.join(folder, 'nixl-otel', 'top.json') : undefined;
 }
 
 function read(file: string): ChoicesContent {

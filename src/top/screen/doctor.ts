@@ -2,7 +2,7 @@
 import { intervalText } from '../../ground/figures/clock.js';
 import { execFile, type ExecFileException } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { reasonOf } from '../../ground/errors.js';
+import { parsedJson, reasonOf } from '../../ground/errors.js';
 import type { DoctorFinding, FindingStatus } from '../../view/answers/doctor-finding.js';
 import type { Diagnosis } from './doctor-page.js';
 
@@ -52,21 +52,12 @@ function findingsOf(args: readonly string[], signal: AbortSignal): Promise<Docto
   const options = { signal, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT };
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [MAIN, 'doctor', '--json', ...args], options, (error, stdout, stderr) => {
-      const findings = stdout.split('\n').flatMap((line) => findingIn(line) ?? []);
+      // A line may be no finding, such as a part of the last one of a doctor that was killed.
+      const findings = stdout.split('\n').map(parsedJson).filter(isFinding);
       if (findings.length > 0 && hasEnded(error)) return resolve(findings);
       reject(new Error(stderr.trim() || failureOf(error)));
     });
   });
-}
-
-/** Returns undefined for a line that is no finding, such as a part of the last one of a doctor that was killed. */
-function findingIn(line: string): DoctorFinding | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isFinding(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isFinding(value: unknown): value is DoctorFinding {

@@ -19,6 +19,7 @@ import { Gathering, type Picture, sceneOf, still } from './scene.js';
 import { changedChoices, type Choices, ChoicesFile } from './choices-file.js';
 import { SteadyOrder } from './steady-order.js';
 import { terminalText } from './terminal-text.js';
+import { attempt } from '../../ground/errors.js';
 
 /** Switches to the alternate screen, without a cursor and without line wrap. */
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
@@ -144,19 +145,9 @@ export class Screen {
   readonly #leave = (): void => {
     if (!this.#entered) return;
     this.#entered = false;
-    try {
-      writeSync(process.stdout.fd, LEAVE);
-    } catch {
-      // a closed terminal needs no restoring
-    }
-    try {
-      if (process.stdin.isTTY) {
-        process.stdin.setRawMode(false);
-        process.stdin.pause();
-      }
-    } catch {
-      // as above
-    }
+    // A closed terminal needs no restoring.
+    attempt(() => writeSync(process.stdout.fd, LEAVE));
+    if (process.stdin.isTTY) attempt(() => process.stdin.setRawMode(false).pause());
   };
 
   readonly #suspend = (): void => {

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { placeSpace, spaceShortage } from '../../shm-bridge/place-space.js';
 import { STATE_FOLDER } from './ring-files.js';
+import { attempt } from '../../ground/errors.js';
 
 /** A file of the directory. `writer`: pid of the process that writes it, if one is visible. */
 interface ListedFile {
@@ -20,18 +21,11 @@ export function shortageIn(directory: string, files: readonly ListedFile[]): str
   const folders = new Set(files.map((file) => path.join(path.dirname(file.path), STATE_FOLDER)));
   const stateFiles = [...folders].flatMap((folder) => namesIn(folder).map((name) => path.join(folder, name)));
   const found = rings.map((ring) => ({ path: ring.path, hasEnded: ring.writer === undefined }));
-  try {
-    return spaceShortage(placeSpace(directory, found, stateFiles), ['a visible process', 'no visible process']);
-  } catch {
-    return undefined;
-  }
+  const space = attempt(() => placeSpace(directory, found, stateFiles));
+  return space && spaceShortage(space, ['a visible process', 'no visible process']);
 }
 
 /** Returns no name of a folder that is absent, or of another user. */
 function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(folder)) ?? [];
 }

@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
 import { isInHostPidNamespace } from '../../shm-bridge/process-sight.js';
+import { attempt } from '../../ground/errors.js';
 
 /**
  * Returns whether a consumer of this package holds a ring; undefined if that may be one of another PID namespace. `holder`: as
@@ -37,12 +38,8 @@ export function deletedFileHolder(inode: number): number | undefined {
 
 /** Returns true if that cannot be known. By the inode alone: a file system may have another device in /proc/PID/maps. */
 function hasDeletedFile(pid: number, inode: number): boolean {
-  try {
-    const files = readdirSync(`/proc/${pid}/fd`).map((fd) => statsOf(`/proc/${pid}/fd/${fd}`));
-    return files.some((stats) => stats?.ino === inode && stats.nlink === 0);
-  } catch {
-    return true;
-  }
+  const files = attempt(() => readdirSync(`/proc/${pid}/fd`))?.map((fd) => statsOf(`/proc/${pid}/fd/${fd}`));
+  return files?.some((stats) => stats?.ino === inode && stats.nlink === 0) ?? true;
 }
 
 /** Example of a line: `1: FLOCK  ADVISORY  WRITE 17061 fe:00:2199116 0 EOF`. */
@@ -58,11 +55,7 @@ function holdersByInode(): Map<number, number[]> {
 
 /** Returns the open files of a process, because files of several file systems may have equal inodes; undefined if hidden. */
 function openFilesOf(pid: number): ReadonlySet<string> | undefined {
-  try {
-    return new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => identityOf(`/proc/${pid}/fd/${fd}`)));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => identityOf(`/proc/${pid}/fd/${fd}`))));
 }
 
 function identityOf(file: string): string {
@@ -72,9 +65,5 @@ function identityOf(file: string): string {
 
 /** Returns undefined if there is no such file, or if this user may not know. */
 export function statsOf(file: string): Stats | undefined {
-  try {
-    return statSync(file);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => statSync(file));
 }
