@@ -38,38 +38,23 @@ function sightRow(): HTMLElement {
 }
 
 function sightsOf({ directories, globs, collector, problems, problemCount }: AgentsAnswer<ServedAgent>): Sight[] {
+  const { sinceTickMs } = collector;
+  const looked = sinceTickMs < 1000 ? 'looked within the last second' : `looked ${spanText(sinceTickMs)} ago`;
   const nothing = [
     ...directories.map((directory) => `No rings in ${directory}`),
     ...globs.map((glob) => `No ring matches ${glob}`),
   ];
-  const places = nothing.map((what): Sight => ({
-    tone: 'info',
-    shape: 'ring',
-    what,
-    more:
-      collector.sinceTickMs < 1000 ? 'looked within the last second' : `looked ${spanText(collector.sinceTickMs)} ago`,
-  }));
-  const isLate = collector.lateMs !== undefined;
-  const turns: Sight = {
-    tone: isLate ? 'warn' : 'ok',
-    shape: isLate ? 'triangle' : 'tick',
-    what: isLate ? 'The collector thread is late' : 'The collector thread has its turns',
-    more: `one every ${intervalText(collector.drainIntervalMs)}`,
-  };
-  const unreadable = problems.slice(0, MOST_PROBLEMS).map(({ path, state, reason }): Sight => ({
-    tone: 'warn',
-    shape: 'triangle',
-    what: `${path} is ${state}`,
-    more: reason,
-  }));
-  const rest = problemCount - unreadable.length;
-  const others: Sight = {
-    tone: 'warn',
-    shape: 'triangle',
-    what: `and ${plural(rest, 'more file')}`,
-    more: '',
-  };
-  return [...places, turns, ...unreadable, ...(rest > 0 ? [others] : [])];
+  const places = nothing.map((what): Sight => ({ tone: 'info', shape: 'ring', what, more: looked }));
+  const warning = (what: string, more: string): Sight => ({ tone: 'warn', shape: 'triangle', what, more });
+  const interval = `one every ${intervalText(collector.drainIntervalMs)}`;
+  const turns: Sight =
+    collector.lateMs === undefined
+      ? { tone: 'ok', shape: 'tick', what: 'The collector thread has its turns', more: interval }
+      : warning('The collector thread is late', interval);
+  const listed = problems.slice(0, MOST_PROBLEMS);
+  const unreadable = listed.map(({ path, state, reason }) => warning(`${path} is ${state}`, reason));
+  const rest = problemCount - listed.length;
+  return [...places, turns, ...unreadable, ...(rest > 0 ? [warning(`and ${plural(rest, 'more file')}`, '')] : [])];
 }
 
 /** Lets the buttons copy the text beside them. A page without TLS has no clipboard: then the text is selected. */

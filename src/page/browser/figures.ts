@@ -194,10 +194,7 @@ function smallNumbers({ answer, history, nowMs }: FiguresInput, full: number): S
   const begin = `since ${momentText(Math.min(answer.startedMs, ...agents.map(({ startTimeMs }) => startTimeMs)), nowMs)}`;
   const sum = (of: (agent: ServedAgent) => number): number => agents.reduce((all, agent) => all + of(agent), 0);
   const failing = agents.some(({ troubles }) => troubles.errors !== undefined);
-  const fullest = agents.reduce<ServedAgent | undefined>(
-    (most, agent) => (most === undefined || agent.fill > most.fill ? agent : most),
-    undefined,
-  );
+  const [fullest] = [...agents].sort((a, b) => b.fill - a.fill);
   const post = answer.recentPostTimeUs;
   const ended = agents.filter(({ life }) => life === 'dead').length;
   const isApproximate = agents.some(({ memoryApproximate }) => memoryApproximate);

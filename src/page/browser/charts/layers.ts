@@ -105,12 +105,15 @@ export function threshold(value: number, colourName: string): Layer {
   };
 }
 
-/** A bar from `low` to `high` over the columns or seconds from `from` to `to`. */
-export interface Bar {
+/** From `low` to `high`, over the columns or seconds from `from` to `to`. */
+interface Rectangle {
   readonly from: number;
   readonly to: number;
   readonly low: number;
   readonly high: number;
+}
+
+export interface Bar extends Rectangle {
   readonly colour: string;
 }
 
@@ -129,11 +132,7 @@ export function bars(all: readonly Bar[]): Layer {
 }
 
 /** Cells of a heatmap. `level`: 0 to 5. */
-export interface Cell {
-  readonly from: number;
-  readonly to: number;
-  readonly low: number;
-  readonly high: number;
+export interface Cell extends Rectangle {
   readonly level: number;
 }
 

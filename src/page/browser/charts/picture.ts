@@ -1,7 +1,23 @@
 /** Content of a chart at one moment, as data. */
-import type { Column } from '../../../view/answers/history-answer.js';
+import type { Column, HistoryAnswer } from '../../../view/answers/history-answer.js';
+import type { Percentiles } from '../../../view/figures/percentiles.js';
+import type { Window } from './window.js';
 import type { Layer } from './layers.js';
 import type { Scale, Tick } from './scales.js';
+
+/** Values and words of the charts. */
+export interface ChartsInput {
+  readonly history: HistoryAnswer;
+  readonly window: Window;
+  readonly showsTop: boolean;
+  readonly nameOf: (id: number) => string;
+  /** The part of the shown span that the history covers: `5 min`. */
+  readonly span: string;
+  /** Transfer times of now; undefined in a time that is over. */
+  readonly recent: Percentiles | undefined;
+  /** All errors so far, in words. */
+  readonly errorsSoFar: string;
+}
 
 /** A quantity over time, with its entry in the legend. */
 export interface ChartLine {
@@ -48,7 +64,7 @@ export interface ChartPicture {
   /** In place of the legend. */
   readonly note?: string;
   /** Said in an empty plot. */
-  readonly quiet?: Quiet;
+  readonly quiet?: Quiet | undefined;
 }
 
 export interface Quiet {

@@ -1,9 +1,9 @@
 /** Pictures of what moves: throughput, requests, memory. Pure. */
-import type { AgentColumns, Column, HistoryAnswer } from '../../../view/answers/history-answer.js';
+import type { Column } from '../../../view/answers/history-answer.js';
 import { bytesRateText, bytesText, numberText, perSecondText, shortText } from '../../../ground/figures/figure.js';
-import type { ChartLine, ChartPicture } from './picture.js';
+import type { ChartLine, ChartPicture, ChartsInput } from './picture.js';
 import { byteUnit, countScale, linearScale, type SteadyTop } from './scales.js';
-import { markLayers, WindowPoints, tooLowNotes, type Window } from './window.js';
+import { WindowPoints, tooLowNotes, type Window } from './window.js';
 import { newest } from '../common/history.js';
 import { added, highest } from '../common/series.js';
 
@@ -13,8 +13,13 @@ const LEAST_COUNT = 1;
 export const TOP_AGENTS = 5;
 const TOP_COLOURS = ['tx', 'rx', 'p90', 'mem', 'e5'];
 
+export function throughput(input: ChartsInput, top: SteadyTop): ChartPicture {
+  const { history, window, showsTop } = input;
+  return showsTop ? topThroughput(input, top) : throughputOf(history.timesMs, history.fleet, window, top);
+}
+
 /** `now`: rates of the last seconds, where the points are longer. */
-export function throughput(
+export function throughputOf(
   timesMs: readonly number[],
   { tx, rx }: { readonly tx: Column; readonly rx: Column },
   window: Window,
@@ -22,31 +27,21 @@ export function throughput(
   now?: { readonly tx?: number | undefined; readonly rx?: number | undefined },
 ): ChartPicture {
   const points = new WindowPoints(timesMs, window);
-  const directions = [
-    ['tx', tx],
-    ['rx', rx],
-  ] as const;
+  const line = (name: 'tx' | 'rx', values: Column): ChartLine => {
+    const about = { label: name, colour: name, end: name, isFilled: true };
+    return { ...about, values, text: bytesRateText, now: now === undefined ? newest(values) : now[name] };
+  };
   return {
-    ...window,
-    times: points.times,
+    ...points.picture,
     scale: byteScale(Math.max(highest(tx), highest(rx)), top),
-    lines: directions.map(([name, column]): ChartLine => {
-      const values = points.of(column);
-      const about = { label: name, colour: name, end: name, isFilled: true };
-      return { ...about, values, text: bytesRateText, now: now === undefined ? newest(values) : now[name] };
-    }),
-    layers: markLayers(window),
+    lines: [line('tx', points.of(tx)), line('rx', points.of(rx))],
     notes: tooLowNotes(window),
   };
 }
 
 /** Shows the agents that move the most now, one line for each. */
-export function topThroughput(
-  { agentTimesMs, agents }: HistoryAnswer,
-  nameOf: (id: number) => string,
-  window: Window,
-  top: SteadyTop,
-): ChartPicture {
+function topThroughput({ history, window, nameOf }: ChartsInput, top: SteadyTop): ChartPicture {
+  const { agentTimesMs, agents } = history;
   const points = new WindowPoints(agentTimesMs, window);
   const ranked = agents
     .map((agent) => ({ id: agent.id, sums: added(agent.tx, agent.rx) }))
@@ -61,14 +56,7 @@ export function topThroughput(
     isName: true,
   }));
   const most = Math.max(0, ...ranked.map(({ sums }) => highest(sums)));
-  return {
-    ...window,
-    times: points.times,
-    scale: byteScale(most, top),
-    lines,
-    layers: markLayers(window),
-    notes: tooLowNotes(window),
-  };
+  return { ...points.picture, scale: byteScale(most, top), lines, notes: tooLowNotes(window) };
 }
 
 /** Returns the parts in which the names differ: a legend has no room for more. */
@@ -86,13 +74,12 @@ function byteScale(most: number, top: SteadyTop) {
   return linearScale(max, { size, name: `${name}/s` });
 }
 
-export function requests({ timesMs, fleet }: HistoryAnswer, window: Window, top: SteadyTop): ChartPicture {
+export function requests({ history: { timesMs, fleet }, window }: ChartsInput, top: SteadyTop): ChartPicture {
   const points = new WindowPoints(timesMs, window);
   const values = points.of(fleet.requests);
   const now = newest(values);
   return {
-    ...window,
-    times: points.times,
+    ...points.picture,
     unit: 'per second',
     scale: countScale(top.next(highest(fleet.requests), LEAST_COUNT)),
     lines: [
@@ -106,19 +93,17 @@ export function requests({ timesMs, fleet }: HistoryAnswer, window: Window, top:
         ...(now === undefined ? {} : { end: shortText(now) }),
       },
     ],
-    layers: markLayers(window),
   };
 }
 
-export function memory({ timesMs, fleet }: HistoryAnswer, window: Window, top: SteadyTop): ChartPicture {
+export function memory({ history: { timesMs, fleet }, window }: ChartsInput, top: SteadyTop): ChartPicture {
   const points = new WindowPoints(timesMs, window);
   const values = points.of(fleet.memory);
   const max = top.next(highest(fleet.memory), LEAST_BYTES);
   const last = values.findLast((value) => value !== null) ?? null;
   const unit = byteUnit(max);
   return {
-    ...window,
-    times: points.times,
+    ...points.picture,
     scale: linearScale(max, unit),
     lines: [
       {
@@ -130,11 +115,5 @@ export function memory({ timesMs, fleet }: HistoryAnswer, window: Window, top: S
         ...(last === null ? {} : { end: numberText(last / unit.size) }),
       },
     ],
-    layers: markLayers(window),
   };
-}
-
-/** Returns the agent's columns of a history; undefined if it has none. */
-export function agentColumnsOf({ agents }: HistoryAnswer, id: number): AgentColumns | undefined {
-  return agents.find((agent) => agent.id === id);
 }

@@ -1,9 +1,9 @@
 /** Picture of the transfers by size and direction. Pure. */
 import { atScale } from '../../../ground/exponential.js';
-import { type CountColumns, type HistoryAnswer, tallyAt } from '../../../view/answers/history-answer.js';
+import { type CountColumns, tallyAt } from '../../../view/answers/history-answer.js';
 import { perSecondText, binaryText } from '../../../ground/figures/figure.js';
 import { type Bar, bars } from './layers.js';
-import type { ChartPicture } from './picture.js';
+import type { ChartPicture, ChartsInput } from './picture.js';
 import { countScale, type SteadyTop } from './scales.js';
 import type { Window } from './window.js';
 
@@ -12,8 +12,8 @@ const MOST_LABELS = 7;
 const DIRECTIONS = ['tx', 'rx'] as const;
 
 /** Shows transfers per second in the window, in columns of powers of two. */
-export function sizes({ txSizes, rxSizes }: HistoryAnswer, window: Window, top: SteadyTop): ChartPicture {
-  const found = { tx: ratesBySize(txSizes, window), rx: ratesBySize(rxSizes, window) };
+export function sizes({ history, window }: ChartsInput, top: SteadyTop): ChartPicture {
+  const found = { tx: ratesBySize(history.txSizes, window), rx: ratesBySize(history.rxSizes, window) };
   const powers = [...found.tx.keys(), ...found.rx.keys()];
   const lowest = Math.min(...powers, 40);
   const highest = powers.length === 0 ? lowest : Math.max(...powers);
@@ -50,7 +50,7 @@ export function sizes({ txSizes, rxSizes }: HistoryAnswer, window: Window, top: 
       isLegendOnly: true,
     })),
     layers: [bars(columnBars.filter(({ high }) => high > 0))],
-    ...(powers.length === 0 ? { quiet: { text: 'No transfers in this time', isGood: false } } : {}),
+    quiet: powers.length === 0 ? { text: 'No transfers in this time', isGood: false } : undefined,
   };
 }
 

@@ -1,18 +1,12 @@
 /** Pictures of transfer times: percentiles, and how they spread. Pure. */
 import { atScale } from '../../../ground/exponential.js';
-import {
-  type AgentColumns,
-  type Column,
-  type CountColumns,
-  type HistoryAnswer,
-  tallyAt,
-} from '../../../view/answers/history-answer.js';
+import { type AgentColumns, type Column, type CountColumns, tallyAt } from '../../../view/answers/history-answer.js';
 import type { Percentiles } from '../../../view/figures/percentiles.js';
 import { timeText } from '../../../ground/figures/figure.js';
 import { type Cell, cells } from './layers.js';
-import type { ChartLine, ChartPicture } from './picture.js';
+import type { ChartLine, ChartPicture, ChartsInput } from './picture.js';
 import { timeScale, transferTimeScale } from './scales.js';
-import { markLayers, WindowPoints, tooLowNotes, type Window } from './window.js';
+import { WindowPoints, tooLowNotes, type Window } from './window.js';
 
 /** A logarithmic axis has no 0: values below a microsecond are drawn as one. */
 const onLog = (column: Column): Column => column.map((value) => (value === null ? null : Math.max(1, value)));
@@ -23,22 +17,15 @@ const PERCENTILES = [
   { label: 'p99', colour: 'p99', widthPx: 2 },
 ] as const;
 
-/** `recent`: the percentiles of now. */
-export function transferTime(history: HistoryAnswer, window: Window, recent: Percentiles | undefined): ChartPicture {
+export function transferTime({ history, window, recent }: ChartsInput): ChartPicture {
   const points = new WindowPoints(history.timesMs, window);
-  return {
-    ...window,
-    times: points.times,
-    unit: 'log',
-    scale: transferTimeScale(history),
-    lines: percentileLines(history.fleet, points, recent),
-    layers: markLayers(window),
-  };
+  const lines = percentileLines(history.fleet, points, recent);
+  return { ...points.picture, unit: 'log', scale: transferTimeScale(history), lines };
 }
 
 type PercentileColumns = Pick<AgentColumns, 'p50' | 'p90' | 'p99'>;
 
-/** Shows the percentiles of one agent. */
+/** Shows the percentiles of one agent. `recent`: those of now. */
 export function agentTime(
   timesMs: readonly number[],
   columns: PercentileColumns,
@@ -49,15 +36,7 @@ export function agentTime(
   const known = [...columns.p50, ...columns.p99].filter((value) => value !== null);
   const scale = known.length === 0 ? timeScale(10, 1000) : timeScale(Math.min(...known), Math.max(...known));
   const lines = percentileLines(columns, points, recent);
-  return {
-    ...window,
-    times: points.times,
-    unit: 'log',
-    scale,
-    lines,
-    layers: markLayers(window),
-    notes: tooLowNotes(window),
-  };
+  return { ...points.picture, unit: 'log', scale, lines, notes: tooLowNotes(window) };
 }
 
 function percentileLines(
@@ -77,9 +56,8 @@ const DARKEST = 5;
 const CONTRAST = 0.7;
 
 /** Shows for each five seconds which share of the transfers took how long. */
-export function timesPicture(history: HistoryAnswer, window: Window, recent: Percentiles | undefined): ChartPicture {
+export function spread({ history, window, recent }: ChartsInput): ChartPicture {
   const points = new WindowPoints(history.timesMs, window);
-  const { transferTimesUs } = history;
   const p99: ChartLine = {
     label: 'p99',
     colour: 'text',
@@ -89,13 +67,12 @@ export function timesPicture(history: HistoryAnswer, window: Window, recent: Per
     end: 'p99',
   };
   return {
-    ...window,
-    times: points.times,
+    ...points.picture,
     unit: 'log',
     scale: transferTimeScale(history),
     lines: [p99],
     hasShades: true,
-    layers: [cells(cellsOf(transferTimesUs, window)), ...markLayers(window)],
+    layers: [cells(cellsOf(history.transferTimesUs, window)), ...points.picture.layers],
   };
 }
 

@@ -1,10 +1,10 @@
 /** Pictures of what goes wrong: errors by status, ring fill and loss. Pure. */
-import type { Column, HistoryAnswer } from '../../../view/answers/history-answer.js';
+import type { Column } from '../../../view/answers/history-answer.js';
 import { percent, perSecondText } from '../../../ground/figures/figure.js';
 import { type Bar, bars, threshold } from './layers.js';
-import type { ChartLine, ChartPicture } from './picture.js';
+import type { ChartLine, ChartPicture, ChartsInput } from './picture.js';
 import { countScale, roundStep, type SteadyTop } from './scales.js';
-import { markLayers, WindowPoints, type Window } from './window.js';
+import { WindowPoints, type Window } from './window.js';
 import { newest } from '../common/history.js';
 import { highest } from '../common/series.js';
 
@@ -25,16 +25,10 @@ function bins(times: readonly number[], values: Column): Map<number, number> {
   return new Map(Array.from(found, ([begin, { sum, seconds }]) => [begin, sum / seconds]));
 }
 
-/** `spanText`: the span in words. `note`: all errors so far, in words. */
-export function errors(
-  { timesMs, fleet }: HistoryAnswer,
-  window: Window,
-  top: SteadyTop,
-  words: { readonly span: string; readonly note: string },
-): ChartPicture {
-  const points = new WindowPoints(timesMs, window);
+export function errors({ history, window, span, errorsSoFar }: ChartsInput, top: SteadyTop): ChartPicture {
+  const points = new WindowPoints(history.timesMs, window);
   const { times } = points;
-  const statuses = Object.entries(fleet.errors)
+  const statuses = Object.entries(history.fleet.errors)
     .map(([status, column]) => ({ status, values: points.of(column) }))
     .map((one) => ({ ...one, sum: one.values.reduce<number>((sum, value) => sum + (value ?? 0), 0) }))
     .filter(({ sum }) => sum > 0)
@@ -60,8 +54,7 @@ export function errors(
   );
   const isQuiet = lines.length === 0;
   return {
-    ...window,
-    times,
+    ...points.picture,
     unit: 'per second, by status',
     scale: countScale(top.next(Math.max(0, ...heights.values()), 1)),
     lines,
@@ -70,8 +63,8 @@ export function errors(
       const sum = now.reduce((all, value) => all + value, 0);
       return sum === 0 ? '' : perSecondText(sum);
     },
-    layers: [bars(stacked.filter(({ low, high }) => high > low)), ...markLayers(window)],
-    ...(isQuiet ? { note: words.note, quiet: { text: `No errors in ${words.span}`, isGood: isComplete(window) } } : {}),
+    layers: [bars(stacked.filter(({ low, high }) => high > low)), ...points.picture.layers],
+    ...(isQuiet ? { note: errorsSoFar, quiet: { text: `No errors in ${span}`, isGood: isComplete(window) } } : {}),
   };
 }
 
@@ -91,27 +84,21 @@ const LOSS_TOP = -0.3;
 const NEARLY_FULL = 0.8;
 
 /** Shows the fill of the fullest ring above, and drains that found a ring full below. */
-export function fillAndLoss(
-  { timesMs, fleet }: HistoryAnswer,
-  window: Window,
-  top: SteadyTop,
-  words: { readonly span: string },
-): ChartPicture {
+export function fillAndLoss({ history: { timesMs, fleet }, window, span }: ChartsInput, top: SteadyTop): ChartPicture {
   const points = new WindowPoints(timesMs, window);
   const full = points.of(fleet.full);
   const dropped = points.of(fleet.dropped);
-  const lost = bins(points.times, full);
+  const lost = [...bins(points.times, full)].filter(([, value]) => value > 0);
   const most = top.next(Math.max(highest(full), 0), 1);
-  const isFull = highest(points.of(fleet.fill)) >= NEARLY_FULL;
-  const colour = isFull ? 'warn-mark' : 'idle';
+
   const toAxis = (value: number): number => LOSS_BOTTOM + ((LOSS_TOP - LOSS_BOTTOM) * value) / most;
   const fill = points.of(fleet.fill);
+  const isFull = highest(fill) >= NEARLY_FULL;
   const last = fill.findLast((value) => value !== null) ?? null;
   const lossTop = roundStep(most * 4) >= most ? most : roundStep(most * 4);
   const isQuiet = highest(full) === 0 && highest(dropped) === 0;
   return {
-    ...window,
-    times: points.times,
+    ...points.picture,
     scale: {
       min: LOSS_BOTTOM,
       max: 1,
@@ -126,7 +113,7 @@ export function fillAndLoss(
     lines: [
       {
         label: 'fullest ring',
-        colour,
+        colour: isFull ? 'warn-mark' : 'idle',
         labelColour: isFull ? 'warn' : 'soft',
         values: fill,
         text: percent,
@@ -141,26 +128,12 @@ export function fillAndLoss(
     layers: [
       threshold(NEARLY_FULL, 'warn-mark'),
       bars(
-        Array.from(lost)
-          .filter(([, value]) => value > 0)
-          .map(([from, value]) => ({
-            from,
-            to: from + BAR_S,
-            low: LOSS_BOTTOM,
-            high: toAxis(value),
-            colour: 'e1',
-          })),
+        lost.map(([from, value]) => ({ from, to: from + BAR_S, low: LOSS_BOTTOM, high: toAxis(value), colour: 'e1' })),
       ),
-      ...markLayers(window),
+      ...points.picture.layers,
     ],
-    ...(isQuiet
-      ? {
-          quiet: {
-            text: `Nothing lost in ${words.span}`,
-            isGood: window.unknownFrom === undefined,
-            isLower: true,
-          },
-        }
-      : {}),
+    quiet: isQuiet
+      ? { text: `Nothing lost in ${span}`, isGood: window.unknownFrom === undefined, isLower: true }
+      : undefined,
   };
 }

@@ -20,15 +20,19 @@ export interface Window {
 /** Points of a history in a window, with one more on either side, so that lines reach the edges. */
 export class WindowPoints {
   readonly times: readonly number[];
+  /** What all pictures of these points have. */
+  readonly picture: Window & { readonly times: readonly number[]; readonly layers: readonly Layer[] };
   readonly #first: number;
   readonly #end: number;
 
-  constructor(timesMs: readonly number[], { from, to }: Window) {
+  constructor(timesMs: readonly number[], window: Window) {
+    const { from, to } = window;
     const inside = timesMs.findIndex((time) => time >= from * 1000);
     const beyond = timesMs.findIndex((time) => time > to * 1000);
     this.#first = inside === -1 ? timesMs.length : Math.max(0, inside - 1);
     this.#end = beyond === -1 ? timesMs.length : beyond + 1;
     this.times = timesMs.slice(this.#first, this.#end).map((ms) => ms / 1000);
+    this.picture = { ...window, times: this.times, layers: markLayers(window) };
   }
 
   of(column: Column): Column {
@@ -37,7 +41,7 @@ export class WindowPoints {
 }
 
 /** Returns the layers of every chart over time: what is unknown, what is too low, restarts and ends of agents. */
-export function markLayers({ to, unknownFrom, tooLowFrom, ends, restarts }: Window): Layer[] {
+function markLayers({ to, unknownFrom, tooLowFrom, ends, restarts }: Window): Layer[] {
   return [
     ...(unknownFrom === undefined ? [] : [hatch(unknownFrom, to, 'idle')]),
     ...(tooLowFrom === undefined

@@ -15,8 +15,8 @@ import { errorsOf } from '../../../view/model/agent-model.js';
 import { STATES } from '../../../view/verdict/shapes.js';
 import type { Finding } from '../../../view/verdict/types.js';
 import type { TableRow } from '../agents/rows.js';
-import { ChartFrame } from '../charts/frame.js';
-import { agentColumnsOf, throughput } from '../charts/rates.js';
+import { ChartFrame, type FrameOptions } from '../charts/frame.js';
+import { throughputOf } from '../charts/rates.js';
 import { SteadyTop } from '../charts/scales.js';
 import type { TimeCursor } from '../charts/time-cursor.js';
 import { agentTime } from '../charts/times.js';
@@ -83,16 +83,10 @@ export class Panel {
         element('div', {}, element('dt', {}, label), element('dd', {}, this.#figures[i]!)),
       ),
     );
-    this.#throughput = new ChartFrame(
-      byId('panel-throughput'),
-      { title: 'Throughput', lines: 2, heading: 'h3' },
-      cursor,
-    );
-    this.#time = new ChartFrame(
-      byId('panel-time'),
-      { title: 'Transfer time', lines: 3, isLog: true, heading: 'h3' },
-      cursor,
-    );
+    const chart = (id: string, options: FrameOptions): ChartFrame =>
+      new ChartFrame(byId(id), { ...options, heading: 'h3' }, cursor);
+    this.#throughput = chart('panel-throughput', { title: 'Throughput', lines: 2 });
+    this.#time = chart('panel-time', { title: 'Transfer time', lines: 3, isLog: true });
     for (const [key, table] of Object.entries(this.#tables)) byId(`place-${key}`).append(table.node);
     byId('panel-up').addEventListener('click', () => onMove(-1));
     byId('panel-down').addEventListener('click', () => onMove(1));
@@ -127,20 +121,12 @@ export class Panel {
     this.#showHead(input);
     this.#showNotes(input);
     FIGURES.forEach(([, figure], i) => setFigure(this.#figures[i]!, figure(row)));
-    const columns = agentColumnsOf(history, agent.id);
+    const { agentTimesMs: times, agents } = history;
+    const columns = agents.find(({ id }) => id === agent.id);
     if (columns !== undefined) {
-      this.#throughput.show(
-        throughput(
-          history.agentTimesMs,
-          columns,
-          window,
-          this.#top,
-          isLive ? { tx: row.txBytesPerSecond, rx: row.rxBytesPerSecond } : {},
-        ),
-      );
-      this.#time.show(
-        agentTime(history.agentTimesMs, columns, window, isLive ? agent.recentTransferTimeUs : undefined),
-      );
+      const now = isLive ? { tx: row.txBytesPerSecond, rx: row.rxBytesPerSecond } : {};
+      this.#throughput.show(throughputOf(times, columns, window, this.#top, now));
+      this.#time.show(agentTime(times, columns, window, isLive ? agent.recentTransferTimeUs : undefined));
     }
     this.#tables.times.show(bucketRows(agent.transferTimesUs, timeText));
     this.#tables.posts.show(bucketRows(agent.postTimesUs, timeText));
