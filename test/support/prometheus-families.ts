@@ -2,7 +2,7 @@
 import protobuf from 'protobufjs';
 
 /** Series whose values change between two scrapes although no event arrives. */
-export const CHANGING = /^(nixl_(collector|agent_idle|time|ring_full_time|exporter)|process_)/;
+export const CHANGING = /^(nixl_(collector|agent_idle|time|ring_(full_time|utilization)|exporter)|process_)/;
 
 /** A decoded family. Fields that are not in the message are absent. */
 export interface Family {
