@@ -6,10 +6,10 @@ import ts from 'typescript';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const printer = ts.createPrinter({ removeComments: true });
 
-/** `entries`: source file by subpath. Returns the declarations of all exports, and of further types that these refer to. */
+/** `entries`: built declaration file by subpath. Returns the declarations of all exports, and of further types that these refer to. */
 export function apiReport(entries: Readonly<Record<string, string>>): string {
   const files = Object.values(entries).map((file) => join(ROOT, file));
-  const program = declarationsOf(files);
+  const program = ts.createProgram(files, { ...compilerOptions(), noEmit: true });
   const checker = program.getTypeChecker();
   const resolved = (symbol: ts.Symbol): ts.Symbol =>
     symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
@@ -22,7 +22,7 @@ export function apiReport(entries: Readonly<Record<string, string>>): string {
   };
   const exported = new Set<ts.Symbol>();
   const sections = Object.entries(entries).map(([subpath, file]) => {
-    const source = program.getSourceFile(join(ROOT, file.replace(/\.ts$/, '.d.ts')))!;
+    const source = program.getSourceFile(join(ROOT, file))!;
     const module = checker.getSymbolAtLocation(source);
     const symbols = (module === undefined ? [] : checker.getExportsOfModule(module)).map(resolved);
     for (const symbol of symbols) exported.add(symbol);
@@ -47,33 +47,12 @@ export function apiReport(entries: Readonly<Record<string, string>>): string {
   return [...sections, section('not exported, but part of these signatures', [...inner])].join('\n');
 }
 
-/** A program over the declaration files that tsc would emit, in memory beside their sources. */
-function declarationsOf(files: readonly string[]): ts.Program {
+function compilerOptions(): ts.CompilerOptions {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) => ts.sys.readFile(file)) as {
     config: unknown;
   };
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-  const settings: ts.CompilerOptions = { ...options, incremental: false, emitDeclarationOnly: true };
-  delete settings.tsBuildInfoFile;
-  const emitted = new Map<string, string>();
-  ts.createProgram(files, settings).emit(undefined, (name, text) => {
-    emitted.set(name.replace(join(ROOT, 'dist/'), join(ROOT, 'src/')), text);
-  });
-  const disk = ts.createCompilerHost(settings);
-  const isSource = (name: string): boolean => name.startsWith(join(ROOT, 'src/')) && name.endsWith('.ts');
-  const readFile = (name: string): string | undefined => emitted.get(name) ?? disk.readFile(name);
-  const host: ts.CompilerHost = {
-    ...disk,
-    readFile,
-    // Sources are hidden, so that an import of x.js finds the emitted x.d.ts.
-    fileExists: (name) => emitted.has(name) || (!isSource(name) && disk.fileExists(name)),
-    getSourceFile: (name, target) => {
-      const text = readFile(name);
-      return text === undefined ? undefined : ts.createSourceFile(name, text, target, true);
-    },
-  };
-  const roots = files.map((file) => file.replace(/\.ts$/, '.d.ts'));
-  return ts.createProgram(roots, { ...settings, noEmit: true }, host);
+  return options;
 }
 
 /** Returns the members of an alias like `keyof typeof TABLE`, which its declaration does not show. */
@@ -111,6 +90,6 @@ function isPrivate(node: ts.Node): boolean {
 function isOurs({ declarations = [] }: ts.Symbol): boolean {
   return declarations.some((node) => {
     const isTop = ts.isSourceFile(node.parent) || ts.isVariableDeclaration(node);
-    return isTop && dirname(node.getSourceFile().fileName).startsWith(join(ROOT, 'src'));
+    return isTop && dirname(node.getSourceFile().fileName).startsWith(join(ROOT, 'dist'));
   });
 }
