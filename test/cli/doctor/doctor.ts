@@ -18,7 +18,7 @@ export interface Diagnosis {
   readonly findings: readonly DoctorFinding[];
 }
 
-/** Runs doctor to its end. `through`: in a process of its own, which this command starts. */
+/** Runs doctor to its end, in short time. `through`: in a process of its own, which this command starts. */
 export async function diagnose(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -27,8 +27,11 @@ export async function diagnose(
   const given = ['doctor', '--json', ...args];
   if (through === undefined) return diagnosisIn(await inShortTime(() => runHere(given, env)));
   const [program = '', ...rest] = [...through, process.execPath, MAIN, ...given];
-  return diagnosisOf(new RunningCommand(program, rest, env));
+  return diagnosisOf(new RunningCommand(program, rest, { NODE_OPTIONS: IN_SHORT_TIME, ...env }));
 }
+
+const FAST_CLOCK = 'const now = performance.now.bind(performance); performance.now = () => now() * 20;';
+const IN_SHORT_TIME = `--import=data:text/javascript,${encodeURIComponent(FAST_CLOCK)}`;
 
 /** Lets the clock run faster: doctor watches rings for two seconds, and looks at them as often as it can. */
 export async function inShortTime<T>(work: () => Promise<T>): Promise<T> {
