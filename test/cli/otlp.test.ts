@@ -36,8 +36,11 @@ async function push(
   more: readonly string[] = [],
 ): Promise<string> {
   const flags = ['--exporter', 'otlp', '--export-interval', '60000', '--otlp-protocol', protocol];
-  const serve = start(['serve', '--dir', directory, ...flags, ...more], {
+  // A machine under load may need longer than the default of ten seconds.
+  const limits = ['--shutdown-timeout', '120000'];
+  const serve = start(['serve', '--dir', directory, ...flags, ...limits, ...more], {
     OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_TIMEOUT: '50000',
     ...environment,
   });
   await serve.says(/exports from/);
