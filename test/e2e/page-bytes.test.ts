@@ -110,7 +110,7 @@ async function comparePages(options: NixlMetricProducerOptions): Promise<void> {
           const expected = withoutClock(await fresh());
           expect(withoutClock(await compared(exponential))).toBe(expected);
         },
-        { timeout: 60_000 },
+        { timeout: 120_000 },
       );
     }
   }

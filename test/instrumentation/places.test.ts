@@ -166,7 +166,7 @@ describe('a place without rings', () => {
   });
 });
 
-it('serve reports each place once, and a directory without permission', { timeout: 60_000 }, async () => {
+it('serve reports each place once, and a directory without permission', async () => {
   const parent = temporaryDirectory();
   const closed = path.join(parent, 'closed');
   mkdirSync(closed);

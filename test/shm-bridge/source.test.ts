@@ -182,7 +182,7 @@ test('sampling keeps one in n of each agent and type, independent of other event
         for (let i = 0; i < TRANSFERS; i++) pushAll(writer, transfer);
         writer.close();
       }
-      await vi.waitFor(() => expect(drained(source.snapshot())).toBe(AGENTS * TRANSFERS * 4), { timeout: 30_000 });
+      await vi.waitFor(() => expect(drained(source.snapshot())).toBe(AGENTS * TRANSFERS * 4), { timeout: 120_000 });
       const { agentIds, types } = source.typeTap!.take(10_000);
       const kept = new Map<string, number>();
       types.forEach((type, i) => {

@@ -79,7 +79,7 @@ async function expectExact(fleet: Fleet, serve: WatchedServe): Promise<void> {
   expect(fleet.reports.lost).toBe(0);
   const { written } = fleet.reports;
   expect(Object.keys(written).length).toBeGreaterThan(50);
-  await expect.poll(() => serve.shown(), { timeout: 30_000 }).toEqual(written);
+  await expect.poll(() => serve.shown(), { timeout: 120_000 }).toEqual(written);
   expect(await serve.page()).not.toMatch(/^nixl_ring_(suspect|foreign_moves_total)\{.*\} [^0]/m);
   await serve.end();
 }
