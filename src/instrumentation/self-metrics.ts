@@ -46,16 +46,19 @@ export function single(value: number | undefined): SelfPoint[] {
   return value === undefined ? [] : [{ labels: NO_LABELS, value }];
 }
 
-function countedBy<T extends string>(key: 'life' | 'state', values: readonly T[], found: readonly T[]): SelfPoint[] {
-  const counts = countsOf(found);
+function countedBy<K extends 'life' | 'state', T extends string>(
+  key: K,
+  values: readonly T[],
+  found: readonly Readonly<Record<K, T>>[],
+): SelfPoint[] {
+  const counts = countsOf(found.map((one) => one[key]));
   return values.map((value) => ({ labels: { [key]: value }, value: counts.get(value) ?? 0 }));
 }
 
 /** A snapshot lists at most 1000 problems; the rest is counted as `unlisted`. */
 function problemPoints({ problems, problemCount, stateProblems }: FeedSnapshot): SelfPoint[] {
-  const states = problems.map(({ state }) => state);
   return [
-    ...countedBy('state', PROBLEM_STATES, states),
+    ...countedBy('state', PROBLEM_STATES, problems),
     { labels: { state: 'no_state' }, value: stateProblems.length },
     { labels: { state: 'unlisted' }, value: Math.max(0, problemCount - problems.length) },
   ];
@@ -108,12 +111,7 @@ export const SELF_METRICS: readonly OwnMetric<[snapshot: FeedSnapshot]>[] = [
     semconv.METRIC_NIXL_COLLECTOR_AGENTS,
     '{agent}',
     'Agents with an attached ring by life, exported or not.',
-    ({ agents }) =>
-      countedBy(
-        'life',
-        LIVES,
-        agents.map(({ life }) => life),
-      ),
+    ({ agents }) => countedBy('life', LIVES, agents),
   ),
   own(
     semconv.METRIC_NIXL_COLLECTOR_PROBLEMS,

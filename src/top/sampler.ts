@@ -1,8 +1,7 @@
-/** Types of the numbers of top: running totals of agents, and where they come from. */
+/** Types of the samples of top: running totals of agents, and where they come from. */
 import type { Sample as Samples } from '../view/figures/rates.js';
 import type { AgentModel } from '../view/model/agent-model.js';
 import type { Origin, VerdictInput } from '../view/verdict/types.js';
-import type { Past } from './points.js';
 
 /** An agent of top: `id` identifies it among those of all hosts and serves. */
 export interface TopAgent extends AgentModel<string> {
@@ -34,21 +33,4 @@ export interface TopSample extends Samples<TopAgent> {
   readonly notes: readonly string[];
   /** For a verdict. */
   readonly facts: Facts;
-}
-
-/** Takes samples of agents, from rings or from an address. */
-export interface Sampler {
-  /** Origin of the numbers: directories, or an address. */
-  readonly name: string;
-  /** Takes a sample. @throws Failure if there is nothing to read at all. */
-  sample(): Promise<TopSample>;
-  /** Returns what else is known of an agent; undefined if it is gone. */
-  details(id: string): Promise<AgentModel | undefined>;
-  /** Returns the recorded minutes before, of each host that has recorded them. */
-  pasts(): Promise<readonly Past[]>;
-  /** Arguments of `nixl-otel doctor` about an agent, or about all that is read: a list for each run. */
-  doctorArguments(id?: string): readonly (readonly string[])[];
-  /** Failure for a command that ends without having found an agent. */
-  noAgents(): Error;
-  close(): void;
 }

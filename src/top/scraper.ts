@@ -10,7 +10,8 @@ import { agentsOf, factsOf, idAtServe, isAgentsAnswer } from './answer.js';
 import { agentsIn } from './exposition.js';
 import { isHistoryAnswer, pastOf } from './past.js';
 import type { Past } from './points.js';
-import type { TopSample, Sampler } from './sampler.js';
+import type { TopSample } from './sampler.js';
+import { type FleetView, type SampleSource, Tracker } from './tracker.js';
 import type { AgentModel } from '../view/model/agent-model.js';
 
 /** An exposition may give way to a serve without a failed request in between. */
@@ -21,7 +22,7 @@ const MAX_REPEATED = 10;
 /** Longest part of an answer in a message. */
 const MOST_TEXT = 100;
 
-export class Scraper implements Sampler {
+export class Scraper implements SampleSource {
   /** Address of the exposition. */
   readonly name: string;
   /** Host and port, or path of the socket. */
@@ -37,6 +38,7 @@ export class Scraper implements Sampler {
   #lastMs = -Infinity;
   /** True if the last sample was JSON: the exposition has other ids, so that no rate would span both. */
   #answered = false;
+  readonly #tracker = new Tracker();
 
   /** `flags`: those of doctor for this address, besides `--url`. */
   constructor(address: ServerAddress, access?: ClientAccess, flags: readonly string[] = []) {
@@ -47,6 +49,10 @@ export class Scraper implements Sampler {
     this.#agents = agents;
     this.#client = new HttpClient(address, access);
     this.#doctorArguments = ['--url', address.socketPath === undefined ? address.url.href : address.name, ...flags];
+  }
+
+  async view(): Promise<FleetView> {
+    return this.#tracker.add(await this.sample());
   }
 
   /** After a first answer, a failed request gives the old numbers with a note: the server may return. */

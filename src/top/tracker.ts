@@ -5,7 +5,7 @@ import { type TimeCounts, timeFigures, timesSince } from '../view/figures/time-f
 import { type AgentModel, mayHaveLostMore } from '../view/model/agent-model.js';
 import { type AgentRow, type Rates, ratesOf } from '../view/model/rows.js';
 import type { Past } from './points.js';
-import type { Facts, TopAgent, TopSample, Sampler } from './sampler.js';
+import type { Facts, TopAgent, TopSample } from './sampler.js';
 
 /** One agent's line. Its times are those of the transfers that ended between two samples. */
 export interface TopRow extends AgentRow<TopAgent> {
@@ -28,11 +28,24 @@ export interface ViewPart {
   readonly facts: Facts;
 }
 
-/** Takes samples as a sampler does, and computes the rates between them. */
-export interface SampleSource extends Omit<Sampler, 'sample'> {
+/** Views of agents, from rings or from addresses. */
+export interface SampleSource {
+  /** Origin of the numbers: directories, or an address. */
+  readonly name: string;
+  /** Takes a sample. @throws Failure if there is nothing to read at all. */
   view(): Promise<FleetView>;
+  /** Returns what else is known of an agent; undefined if it is gone. */
+  details(id: string): Promise<AgentModel | undefined>;
+  /** Returns the recorded minutes before, of each host that has recorded them. */
+  pasts(): Promise<readonly Past[]>;
+  /** Arguments of `nixl-otel doctor` about an agent, or about all that is read: a list for each run. */
+  doctorArguments(id?: string): readonly (readonly string[])[];
+  /** Failure for a command that ends without having found an agent. */
+  noAgents(): Error;
+  close(): void;
 }
 
+/** Computes the rates between samples. */
 export class Tracker {
   #before: TopSample | undefined;
   readonly #flushes = new SlowFlushes<TopAgent>();
@@ -73,40 +86,4 @@ export function overall(rows: readonly TopRow[]) {
     lost: rows.reduce((all, { agent }) => all + agent.lost, 0),
     lostMore: rows.some(({ agent }) => mayHaveLostMore(agent)),
   };
-}
-
-/** The rates of one sampler. */
-export class Tracked implements SampleSource {
-  readonly name: string;
-  readonly #sampler: Sampler;
-  readonly #tracker = new Tracker();
-
-  constructor(sampler: Sampler) {
-    this.name = sampler.name;
-    this.#sampler = sampler;
-  }
-
-  async view(): Promise<FleetView> {
-    return this.#tracker.add(await this.#sampler.sample());
-  }
-
-  details(id: string): Promise<AgentModel | undefined> {
-    return this.#sampler.details(id);
-  }
-
-  pasts(): Promise<readonly Past[]> {
-    return this.#sampler.pasts();
-  }
-
-  doctorArguments(id?: string): readonly (readonly string[])[] {
-    return this.#sampler.doctorArguments(id);
-  }
-
-  noAgents(): Error {
-    return this.#sampler.noAgents();
-  }
-
-  close(): void {
-    this.#sampler.close();
-  }
 }

@@ -9,7 +9,8 @@ import { type Complaint, filesBelow, isNotPermitted, statOf } from '../view/ring
 import type { Past } from './points.js';
 import { RingTotals } from './ring-totals.js';
 import type { AgentModel } from '../view/model/agent-model.js';
-import type { TopAgent, TopSample, Sampler } from './sampler.js';
+import type { TopAgent, TopSample } from './sampler.js';
+import { type FleetView, type SampleSource, Tracker } from './tracker.js';
 
 /** Half of the time in which the fastest agent fills a ring of 4096 events. */
 const OBSERVE_INTERVAL_MS = 50;
@@ -18,7 +19,7 @@ const WRITERS_INTERVAL_MS = 1_000;
 /** Largest share of the time for searches. If many files or processes make them slow, searches become rare. */
 const SHARE_OF_TIME = 0.05;
 
-export class WatchedRings implements Sampler {
+export class WatchedRings implements SampleSource {
   readonly name: string;
   readonly #directories: readonly string[];
   readonly #rings = new Map<string, RingTotals>();
@@ -29,6 +30,7 @@ export class WatchedRings implements Sampler {
   #nextSearchMs = 0;
   #nextWritersMs = 0;
   readonly #timer: NodeJS.Timeout;
+  readonly #tracker = new Tracker();
 
   /** @throws NixlTelemetryError ADDON_MISSING, PLATFORM_UNSUPPORTED */
   constructor(directories: readonly string[]) {
@@ -39,7 +41,11 @@ export class WatchedRings implements Sampler {
     this.#timer = setInterval(() => this.#tick(), OBSERVE_INTERVAL_MS);
   }
 
-  sample(): Promise<TopSample> {
+  view(): Promise<FleetView> {
+    return Promise.resolve(this.#tracker.add(this.sample()));
+  }
+
+  sample(): TopSample {
     this.#tick();
     const nowMs = Date.now();
     const rings = [...this.#rings.values()];
@@ -48,7 +54,7 @@ export class WatchedRings implements Sampler {
     const problems = [...this.#problemsOf(rings), ...this.#unseen(agents)];
     const complaints = this.#complaints.map(({ text }) => text);
     const facts = { origin, problems, problemCount: problems.length, complaints };
-    return Promise.resolve({ takenMs: nowMs, agents, notes: this.#notes(rings, agents), facts });
+    return { takenMs: nowMs, agents, notes: this.#notes(rings, agents), facts };
   }
 
   details(id: string): Promise<AgentModel | undefined> {

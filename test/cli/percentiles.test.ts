@@ -5,8 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { AgentsAnswer } from '../../src/view/answers/answer.js';
 import { percentilesOf } from '../../src/view/figures/percentiles.js';
 import { Scraper } from '../../src/top/scraper.js';
-import type { Sampler } from '../../src/top/sampler.js';
-import { Tracker, type FleetView } from '../../src/top/tracker.js';
+import type { FleetView, SampleSource } from '../../src/top/tracker.js';
 import { WatchedRings } from '../../src/top/watched-rings.js';
 import { exponentialCount } from '../../src/ground/exponential.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -23,10 +22,9 @@ const EVENTS = {
 const TIMES = Array.from({ length: 1500 }, (_, i) => (i % 3 === 0 ? 1 + (i % 9) : Math.round(40 * 1.0045 ** i)));
 const POSTS = TIMES.map((_, i) => i % 4);
 
-function topOn(sampler: Sampler): () => Promise<FleetView> {
-  onTestFinished(() => sampler.close());
-  const tracker = new Tracker();
-  return async () => tracker.add(await sampler.sample());
+function topOn(source: SampleSource): () => Promise<FleetView> {
+  onTestFinished(() => source.close());
+  return () => source.view();
 }
 
 it.each([1, 4] as const)(

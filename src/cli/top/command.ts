@@ -11,7 +11,7 @@ import type { TopOptions } from '../../top/options.js';
 import type { TopOutput } from '../../top/outputs.js';
 import { DEFAULT_INTERVAL_MS, INTERVAL_MS, Pace } from '../../top/pace.js';
 import { KEYS } from '../../top/screen/help.js';
-import { type SampleSource, Tracked, type FleetView } from '../../top/tracker.js';
+import type { FleetView, SampleSource } from '../../top/tracker.js';
 
 const HELP = `
 top observes rings: it removes no events and does not disturb a ring's consumer. Totals begin at the start of top. If a ring
@@ -132,10 +132,9 @@ async function sourceOf(options: TopOptions, command: Command): Promise<SampleSo
     ]);
     const addresses = serverAddresses(url, command);
     const access = clientAccess(options, addresses, command);
-    const hosts = addresses.map((one) => ({
-      name: one.name,
-      source: new Tracked(new Scraper(one, access, clientFlags(options, one))),
-    }));
+    const hosts = addresses.map((one) => {
+      return { name: one.name, source: new Scraper(one, access, clientFlags(options, one)) };
+    });
     if (hosts.length === 1) return hosts[0]!.source;
     const { Hosts } = await import('../../top/hosts.js');
     return new Hosts(hosts);
@@ -144,7 +143,7 @@ async function sourceOf(options: TopOptions, command: Command): Promise<SampleSo
   const directories = directoriesOf(dir);
   if (directories !== undefined) {
     const { WatchedRings } = await import('../../top/watched-rings.js');
-    return new Tracked(new WatchedRings(directories));
+    return new WatchedRings(directories);
   }
   return command.error(
     `error: no directory and no address: give --dir <dir> or --url <url>, or set ${DIRECTORY_VARIABLE}`,

@@ -7,14 +7,8 @@ import type { ServedAgent } from '../../view/model/agent-model.js';
 const MOST_READ = 16;
 const GPUS = 'CUDA_VISIBLE_DEVICES';
 
-/** Fields are absent if this user may not read the process, or if it does not have them. */
-export interface AgentProcessFacts {
-  readonly uid?: number;
-  readonly rank?: string;
-  /** CUDA_VISIBLE_DEVICES */
-  readonly gpus?: string;
-  readonly gpuModels?: readonly string[];
-}
+/** Fields are undefined if this user may not read the process, or if it does not have them. */
+export type AgentProcessFacts = Pick<ServedAgent, 'uid' | 'rank' | 'gpus' | 'gpuModels'>;
 
 interface Known {
   readonly pid: number;
@@ -50,20 +44,9 @@ export class AgentProcesses {
   }
 
   #read(pid: number): AgentProcessFacts {
-    const uid = userOf(pid);
-    const found = readAgentProcess(pid, [this.#rankVariable, GPUS]);
-    const rank = found?.environment[this.#rankVariable];
-    const gpus = found?.environment[GPUS];
-    return {
-      ...(uid === undefined ? {} : { uid }),
-      ...(rank === undefined ? {} : { rank }),
-      ...(gpus === undefined ? {} : { gpus }),
-      ...(found?.gpus === undefined ? {} : { gpuModels: found.gpus }),
-    };
+    // An ended process has no entry.
+    const uid = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid;
+    const { environment = {}, gpus: gpuModels } = readAgentProcess(pid, [this.#rankVariable, GPUS]) ?? {};
+    return { uid, rank: environment[this.#rankVariable], gpus: environment[GPUS], gpuModels };
   }
-}
-
-/** Returns undefined if the process has ended. */
-function userOf(pid: number): number | undefined {
-  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid;
 }

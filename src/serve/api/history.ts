@@ -5,7 +5,13 @@ import { HEAT, Measure, SIZES } from '../history/fleet-history.js';
 import { type KeptPoints, rounded } from '../history/points.js';
 import type { Recorder } from '../history/recorder.js';
 import { API } from '../../view/answers/answer.js';
-import type { AgentColumns, CountColumns, FleetColumns, HistoryAnswer } from '../../view/answers/history-answer.js';
+import type {
+  AgentColumns,
+  Column,
+  CountColumns,
+  FleetColumns,
+  HistoryAnswer,
+} from '../../view/answers/history-answer.js';
 
 export interface HistoryQuestion {
   /** Only points after this time. */
@@ -37,20 +43,9 @@ export function fleetAnswer(
   };
 }
 
-/** Returns the columns of an agent from its points. */
 export function agentColumns(id: number, row: Float32Array): AgentColumns {
-  return {
-    id,
-    tx: columnIn(row, AgentMeasure.TX),
-    rx: columnIn(row, AgentMeasure.RX),
-    requests: columnIn(row, AgentMeasure.REQUESTS),
-    errors: columnIn(row, AgentMeasure.ERRORS),
-    full: columnIn(row, AgentMeasure.FULL),
-    fill: columnIn(row, AgentMeasure.FILL),
-    p50: columnIn(row, AgentMeasure.P50),
-    p90: columnIn(row, AgentMeasure.P90),
-    p99: columnIn(row, AgentMeasure.P99),
-  };
+  const columns = Object.entries(AgentMeasure).map(([name, measure]) => [name, columnIn(row, measure)]);
+  return { id, ...(Object.fromEntries(columns) as Record<keyof typeof AgentMeasure, Column>) };
 }
 
 function fleetColumns(points: KeptPoints, places: readonly number[], statuses: readonly string[]): FleetColumns {

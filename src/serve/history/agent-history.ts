@@ -1,4 +1,5 @@
 /** History of each agent. The number of points in all is limited: with many agents each has fewer. Pure. */
+import type { Growth } from './flush-spread.js';
 import { CounterGrowth } from './growth.js';
 import { GAP_MS } from './fleet-history.js';
 import type { Column } from '../../view/answers/history-answer.js';
@@ -17,10 +18,10 @@ export const AGENTS_WITH_ALL_POINTS = 128;
 const FEWEST_POINTS = 4;
 
 /** Values of a point. Rates are per second, averages of the point; the others are the highest values within it. */
-export const AgentMeasure = { TX: 0, RX: 1, REQUESTS: 2, ERRORS: 3, FULL: 4, FILL: 5, P50: 6, P90: 7, P99: 8 } as const;
+export const AgentMeasure = { tx: 0, rx: 1, requests: 2, errors: 3, full: 4, fill: 5, p50: 6, p90: 7, p99: 8 } as const;
 const WIDTH = 9;
 /** From here on a longer point has the highest value. */
-const FIRST_HIGHEST = AgentMeasure.FILL;
+const FIRST_HIGHEST = AgentMeasure.fill;
 
 /** Number of points that each of so many agents has. */
 export function pointsFor(agents: number): number {
@@ -97,12 +98,7 @@ export class AgentHistory {
     }
   }
 
-  #addPoint(
-    takenMs: number,
-    sinceMs: number,
-    agents: readonly ServedAgent[],
-    growth: readonly (readonly number[] | undefined)[],
-  ): void {
+  #addPoint(takenMs: number, sinceMs: number, agents: readonly ServedAgent[], growth: Growth): void {
     const isFull = this.#times.length === this.#capacity;
     if (isFull) this.#times.shift();
     this.#times.push(takenMs);
@@ -116,13 +112,13 @@ export class AgentHistory {
       if (row === undefined) this.#rows.set(id, (row = new Float32Array(this.#capacity * WIDTH).fill(NaN)));
       if (grown === undefined) continue;
       const perSecond = (count: number): number => count / (sinceMs / 1000);
-      row[at + AgentMeasure.TX] = perSecond(grown[Counter.TX]!);
-      row[at + AgentMeasure.RX] = perSecond(grown[Counter.RX]!);
-      row[at + AgentMeasure.REQUESTS] = perSecond(grown[Counter.REQUESTS]!);
-      row[at + AgentMeasure.ERRORS] = perSecond(grown.slice(Counter.ERRORS).reduce((sum, count) => sum + count, 0));
-      row[at + AgentMeasure.FULL] = perSecond(grown[Counter.FULL]!);
+      row[at + AgentMeasure.tx] = perSecond(grown[Counter.TX]!);
+      row[at + AgentMeasure.rx] = perSecond(grown[Counter.RX]!);
+      row[at + AgentMeasure.requests] = perSecond(grown[Counter.REQUESTS]!);
+      row[at + AgentMeasure.errors] = perSecond(grown.slice(Counter.ERRORS).reduce((sum, count) => sum + count, 0));
+      row[at + AgentMeasure.full] = perSecond(grown[Counter.FULL]!);
       row.set(this.#highest.get(id) ?? [], at + FIRST_HIGHEST);
-      row[at + AgentMeasure.FILL] = highest(row[at + AgentMeasure.FILL]!, fill);
+      row[at + AgentMeasure.fill] = highest(row[at + AgentMeasure.fill]!, fill);
     }
   }
 

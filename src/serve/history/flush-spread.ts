@@ -7,7 +7,8 @@ import type { ServedAgent } from '../../view/model/agent-model.js';
 import { Counter } from './counters.js';
 
 type Counts = readonly number[];
-type Growth = readonly (Counts | undefined)[];
+/** How much the counters of each agent grew; undefined if that is unknown. */
+export type Growth = readonly (Counts | undefined)[];
 
 /** Losses keep the time at which serve read of them: charts mark it. */
 const isSpread = (counter: number): boolean => counter !== Counter.FULL && counter !== Counter.DROPPED;
@@ -46,7 +47,6 @@ export class HeldCounts {
   }
 }
 
-/** Spreads the counters of agents. */
 export class FlushSpread {
   #held = new Map<number, HeldCounts>();
   #takenMs = Infinity;

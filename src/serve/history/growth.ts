@@ -7,7 +7,7 @@ import type { ExponentialTally } from '../../ground/exponential.js';
 import { isSlow } from '../../view/figures/slow-flushes.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
 import { countersOf } from './counters.js';
-import { FlushSpread, HeldCounts } from './flush-spread.js';
+import { FlushSpread, type Growth, HeldCounts } from './flush-spread.js';
 
 export class CounterGrowth {
   #agents: readonly ServedAgent[] | undefined;
@@ -16,17 +16,17 @@ export class CounterGrowth {
   readonly #spread = new FlushSpread();
 
   /**
-   * Returns for each agent how much its counters grew since the last call, spread over the time between its flushes; undefined
-   * if that is unknown. What is left of agents that are gone follows.
+   * Returns the growth of each agent since the last call, spread over the time between its flushes. What is left of agents that
+   * are gone follows.
    */
-  take(takenMs: number, agents: readonly ServedAgent[]): readonly (readonly number[] | undefined)[] {
+  take(takenMs: number, agents: readonly ServedAgent[]): Growth {
     const growth = agents === this.#agents ? noneOf(agents) : this.#since(agents);
     this.#agents = agents;
     this.#beforeMs = takenMs;
     return this.#spread.take(takenMs, agents, growth);
   }
 
-  #since(agents: readonly ServedAgent[]): (readonly number[] | undefined)[] {
+  #since(agents: readonly ServedAgent[]): Growth {
     const before = this.#before;
     this.#before = new Map(agents.map((agent) => [agent.id, countersOf(agent)]));
     return agents.map(({ id, startTimeMs }) => {

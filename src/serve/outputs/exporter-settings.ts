@@ -64,47 +64,37 @@ interface Context {
   readonly hasWebConfig: boolean;
 }
 
-const NEEDS: Readonly<Record<Need, { readonly isMet: (context: Context) => boolean; readonly what: string }>> = {
-  console: {
-    isMet: ({ exporters, hasCustom }) => hasCustom || exporters.includes('console'),
-    what: 'the exporter console',
-  },
-  histograms: {
-    isMet: ({ exporters, hasCustom }) => hasCustom || exporters.includes('otlp') || exporters.includes('console'),
-    what: 'the exporter otlp or console',
-  },
-  loopback: {
-    isMet: ({ listens, addresses }) => listens && addresses.some(mayBeLoopback),
-    what: 'the HTTP server on a loopback address',
-  },
-  otlp: {
-    isMet: ({ exporters, hasCustom }) => hasCustom || exporters.includes('otlp'),
-    what: 'the exporter otlp',
-  },
-  port: {
-    isMet: ({ listens, addresses }) => listens && addresses.every((one) => !('port' in one && one.port === 0)),
-    what: 'the HTTP server on a port other than 0',
-  },
-  push: {
-    isMet: ({ exporters }) => exporters.some((name) => name !== 'prometheus'),
-    what: 'an exporter that pushes',
-  },
-  search: {
-    isMet: ({ exporters }) => exporters.some((name) => isCustom(name) && !MODULE_PATH.test(name)),
-    what: 'an exporter NAME that is neither built in nor a path',
-  },
-  server: {
-    isMet: ({ listens }) => listens,
-    what: 'the HTTP server: the exporter prometheus, or --host, --port or --listen',
-  },
-  socket: {
-    isMet: ({ listens, addresses }) => listens && addresses.some((one) => 'socketPath' in one),
-    what: 'an address unix:/path in --listen',
-  },
-  webConfig: {
-    isMet: ({ listens, hasWebConfig }) => listens && hasWebConfig,
-    what: '--web-config',
-  },
+interface Requirement {
+  /** Completes `needs …`. */
+  readonly what: string;
+  readonly isMet: (context: Context) => boolean;
+}
+
+const requirement = (what: string, isMet: Requirement['isMet']): Requirement => ({ what, isMet });
+
+const pushesTo = (what: string, ...names: readonly string[]): Requirement =>
+  requirement(what, ({ exporters, hasCustom }) => hasCustom || names.some((name) => exporters.includes(name)));
+
+const listensOn = (what: string, isOn: Requirement['isMet']): Requirement =>
+  requirement(what, (context) => context.listens && isOn(context));
+
+const NEEDS: Readonly<Record<Need, Requirement>> = {
+  console: pushesTo('the exporter console', 'console'),
+  histograms: pushesTo('the exporter otlp or console', 'otlp', 'console'),
+  otlp: pushesTo('the exporter otlp', 'otlp'),
+  push: requirement('an exporter that pushes', ({ exporters }) => exporters.some((name) => name !== 'prometheus')),
+  search: requirement('an exporter NAME that is neither built in nor a path', ({ exporters }) =>
+    exporters.some((name) => isCustom(name) && !MODULE_PATH.test(name)),
+  ),
+  server: listensOn('the HTTP server: the exporter prometheus, or --host, --port or --listen', () => true),
+  loopback: listensOn('the HTTP server on a loopback address', ({ addresses }) => addresses.some(mayBeLoopback)),
+  port: listensOn('the HTTP server on a port other than 0', ({ addresses }) =>
+    addresses.every((one) => !('port' in one && one.port === 0)),
+  ),
+  socket: listensOn('an address unix:/path in --listen', ({ addresses }) =>
+    addresses.some((one) => 'socketPath' in one),
+  ),
+  webConfig: listensOn('--web-config', ({ hasWebConfig }) => hasWebConfig),
 };
 
 /** A name may be that of a loopback address. */
@@ -151,7 +141,7 @@ export function unusedSettings(resolved: Resolution, file: WrittenSettings | und
   return [...unused].map(([name, what]) => `${name} (needs ${what})`);
 }
 
-const WITHOUT_LISTEN = { isMet: () => false, what: 'an HTTP server without --listen, which has host and port' };
+const WITHOUT_LISTEN = requirement('an HTTP server without --listen, which has host and port', () => false);
 
 /** Returns whether a list of addresses takes the place of this part of an address. A later layer gives way to an earlier one. */
 function isReplaced(key: string, origin: string, resolved: Resolution): boolean {

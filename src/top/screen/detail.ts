@@ -7,7 +7,7 @@ import { fullNameOf } from '../selection.js';
 import { errorsOf, mayHaveLostMore } from '../../view/model/agent-model.js';
 import { errorsByStatus } from '../sampler.js';
 import type { TopRow } from '../tracker.js';
-import { postTimeBars, sizeBars, type Times, transferTimeBars } from './distributions.js';
+import { sizeBars, timeBars, type Times } from './distributions.js';
 import { bar } from './graph.js';
 import { agentFigures, findingLines } from './head.js';
 import type { UiState } from './keys.js';
@@ -90,8 +90,8 @@ function blocks(row: TopRow, scene: Scene, state: UiState, around: Surroundings,
   const half = isWide ? Math.floor(columns / 2) - 1 : columns;
   const recent = scene.lastMinute.of(row.agent, scene.view.takenMs);
   const sections = [
-    transferTimeBars(timesOf('transferTimesUs', row, recent, state), half, around.unicode),
-    postTimeBars(timesOf('postTimesUs', row, recent, state), half, around.unicode),
+    timeBars('TRANSFER TIME', timesOf('transferTimesUs', row, recent, state), 'p99', half, around.unicode),
+    timeBars('POST TIME', timesOf('postTimesUs', row, recent, state), 'dim', half, around.unicode),
     errorLines(row, recent, half),
     sizeBars(scene.details, half, around.unicode),
     ringLines(row, scene, half, around.unicode),

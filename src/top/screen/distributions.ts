@@ -24,21 +24,8 @@ export interface Times {
   readonly since: string;
 }
 
-export function transferTimeBars(times: Times, width: number, unicode: boolean): Line[] {
-  return timeBars('TRANSFER TIME', times, 'p99', width, unicode);
-}
-
-export function postTimeBars(times: Times, width: number, unicode: boolean): Line[] {
-  return timeBars('POST TIME', times, 'dim', width, unicode);
-}
-
-function timeBars(
-  title: string,
-  { counts: times, since }: Times,
-  style: Style,
-  width: number,
-  unicode: boolean,
-): Line[] {
+export function timeBars(title: string, of: Times, style: Style, width: number, unicode: boolean): Line[] {
+  const { counts: times, since } = of;
   const ranges = times === undefined ? [] : limited(isBuckets(times) ? bucketRanges(times) : timeRanges(times));
   const head: Line = [piece(`  ${title}`, 'bold'), piece(`, ${since}`, 'dim')];
   if (times === undefined || ranges.length === 0) return [head, [piece('  no transfers', 'dim')]];
@@ -48,27 +35,20 @@ function timeBars(
   return [
     head,
     ...ranges.map(({ from, to, count }): Line => {
-      const label = labelOf(from, to).padStart(LABEL);
-      return [
-        piece(label, p99 > from && p99 <= to ? 'bold' : 'plain'),
-        piece(` ${bar(count / most, room, unicode)}`, style),
-        piece(numberText(count).padStart(COUNT), count === 0 ? 'dim' : 'plain'),
-      ];
+      const label = piece(labelOf(from, to).padStart(LABEL), p99 > from && p99 <= to ? 'bold' : 'plain');
+      return [label, ...countCells(count, most, room, style, unicode)];
     }),
   ];
 }
 
+function countCells(count: number, most: number, room: number, style: Style, unicode: boolean): Line {
+  const text = piece(numberText(count).padStart(COUNT), count === 0 ? 'dim' : 'plain');
+  return [piece(` ${bar(count / most, room, unicode)}`, style), text];
+}
+
 /** Ranges between 1, 2.5 and 5 times a power of ten. */
 function timeRanges(tally: ExponentialTally): Range[] {
-  const counts = new Map<number, number>();
-  const add = (value: number, count: number): void => {
-    const range = rangeOf(value);
-    counts.set(range, (counts.get(range) ?? 0) + count);
-  };
-  if (tally.zeroCount > 0) add(0, tally.zeroCount);
-  for (let i = 0; i < tally.counts.length; i++) {
-    if (tally.counts[i]! > 0) add(bucketMiddle(tally, tally.offset + i), tally.counts[i]!);
-  }
+  const counts = countsByRange(tally, (bucket) => rangeOf(bucketMiddle(tally, bucket)));
   return between(counts, (range) => ({ from: boundOf(range - 1), to: boundOf(range) }));
 }
 
@@ -128,10 +108,7 @@ export function sizeBars(details: Partial<AgentModel> | undefined, width: number
   if (all.length === 0) return [];
   const room = Math.max(2, Math.floor((width - 12 - 2 * COUNT - 4) / 2));
   const most = Math.max(...tx.values(), ...rx.values());
-  const cells = (count: number, style: Style): Line => [
-    piece(` ${bar(count / most, room, unicode)}`, style),
-    piece(numberText(count).padStart(COUNT), count === 0 ? 'dim' : 'plain'),
-  ];
+  const cells = (count: number, style: Style): Line => countCells(count, most, room, style, unicode);
   const heads = [
     piece('tx'.padStart(Math.max(3, room + COUNT - 17)), 'tx'),
     piece('rx'.padStart(room + COUNT + 1), 'rx'),
@@ -145,14 +122,18 @@ export function sizeBars(details: Partial<AgentModel> | undefined, width: number
 
 /** Counts by the exponent of 4 that is the upper bound of the sizes. */
 function sizeCounts(tally: ExponentialTally): Map<number, number> {
-  const counts = new Map<number, number>();
-  const add = (range: number, count: number): void => void counts.set(range, (counts.get(range) ?? 0) + count);
-  if (tally.zeroCount > 0) add(0, tally.zeroCount);
+  // The bound of a bucket belongs to it, and is at most this power of two.
+  const exponentOf = (bucket: number): number => (bucket + 1) / 2 ** tally.scale;
+  return countsByRange(tally, (bucket) => Math.max(0, Math.ceil(exponentOf(bucket) / 2)));
+}
+
+/** Sums the counts of buckets in the same range. Values of 0 are in range 0. */
+function countsByRange(tally: ExponentialTally, rangeOfBucket: (bucket: number) => number): Map<number, number> {
+  const sums = new Map<number, number>(tally.zeroCount > 0 ? [[0, tally.zeroCount]] : []);
   for (let i = 0; i < tally.counts.length; i++) {
-    const count = tally.counts[i]!;
-    // The bound of a bucket belongs to it, and is at most this power of two.
-    const exponent = (tally.offset + i + 1) / 2 ** tally.scale;
-    if (count > 0) add(Math.max(0, Math.ceil(exponent / 2)), count);
+    if (tally.counts[i] === 0) continue;
+    const range = rangeOfBucket(tally.offset + i);
+    sums.set(range, (sums.get(range) ?? 0) + tally.counts[i]!);
   }
-  return counts;
+  return sums;
 }

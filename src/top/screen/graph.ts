@@ -69,12 +69,12 @@ function braille(left: number, right: number): string {
 const BARS = ' ▁▂▃▄▅▆▇█';
 const ASCII_BARS = ' .:-=+*#@';
 
-/** Draws heights from 0 to 1, one column each. Only 0 and a gap are blanks. */
-export function sparkline(heights: Iterable<number>, unicode: boolean): string {
+/** Draws values from 0 to `top`, one column each. Only 0 and a gap are blanks. */
+export function sparkline(values: Iterable<number>, top: number, unicode: boolean): string {
   const bars = unicode ? BARS : ASCII_BARS;
   let text = '';
-  for (const height of heights) {
-    text += height > 0 ? bars[Math.min(bars.length - 1, Math.ceil(height * (bars.length - 1)))]! : ' ';
+  for (const value of values) {
+    text += value > 0 ? bars[Math.min(bars.length - 1, Math.ceil((value / top) * (bars.length - 1)))]! : ' ';
   }
   return text;
 }

@@ -64,24 +64,12 @@ export class History {
 
   /** Highest value of a field, or of the sum of some, since this time; 0 without values. */
   highest(fields: readonly Field[], sinceMs = -Infinity): number {
-    const indices = indicesOf(fields);
-    let most = 0;
-    for (let i = this.#added - 1; i >= this.#first && this.#to[i % CAPACITY]! > sinceMs; i--) {
-      const value = this.#sum(i % CAPACITY, indices);
-      if (value > most) most = value;
-    }
-    return most;
+    return Math.max(0, ...this.#known(fields, sinceMs));
   }
 
   /** Lowest value of a field above 0 since this time; Infinity without values. */
   lowest(field: Field, sinceMs = -Infinity): number {
-    const indices = indicesOf([field]);
-    let least = Infinity;
-    for (let i = this.#added - 1; i >= this.#first && this.#to[i % CAPACITY]! > sinceMs; i--) {
-      const value = this.#sum(i % CAPACITY, indices);
-      if (value > 0 && value < least) least = value;
-    }
-    return least;
+    return Math.min(...this.#known([field], sinceMs));
   }
 
   /**
@@ -112,6 +100,15 @@ export class History {
       }
     }
     return sums.map((sum, i) => (weights[i]! === 0 ? NaN : isHighest ? sum : sum / weights[i]!));
+  }
+
+  /** Values above 0, newest first. */
+  *#known(fields: readonly Field[], sinceMs: number): Generator<number> {
+    const indices = indicesOf(fields);
+    for (let i = this.#added - 1; i >= this.#first && this.#to[i % CAPACITY]! > sinceMs; i--) {
+      const value = this.#sum(i % CAPACITY, indices);
+      if (value > 0) yield value;
+    }
   }
 
   #points(): PastPoint[] {

@@ -137,15 +137,7 @@ export function rowLine(row: TopRow, scene: Scene, layout: Layout, around: Surro
   if (sparkWidth > 0) {
     const history = scene.agents.get(id);
     const parts = history?.parts(['tx', 'rx'], scene.view.takenMs, SPARK_SPAN_MS, sparkWidth) ?? new Float64Array();
-    pieces.push(
-      piece(
-        ` ${sparkline(
-          parts.map((value) => value / scale),
-          around.unicode,
-        )}`,
-        isQuiet ? 'dim' : 'tx',
-      ),
-    );
+    pieces.push(piece(` ${sparkline(parts, scale, around.unicode)}`, isQuiet ? 'dim' : 'tx'));
   }
   return pieces;
 }

@@ -38,13 +38,7 @@ export function topFiveLines(scene: Scene, state: UiState, { columns, unicode }:
     return [
       ...filled([piece(` ${cutMiddle(names[i]!, nameWidth)}`)], nameWidth + 2),
       piece(bytesRateText(now).padStart(VALUE - 1), 'bold'),
-      piece(
-        ` ${sparkline(
-          graphs[i]!.map((value) => value / top),
-          unicode,
-        )}`,
-        'tx',
-      ),
+      piece(` ${sparkline(graphs[i]!, top, unicode)}`, 'tx'),
     ];
   });
   return [[piece(heading, 'dim')], ...Array.from({ length: COUNT }, (_, i) => lines[i] ?? EMPTY)];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sizeBars, transferTimeBars } from '../../../src/top/screen/distributions.js';
+import { sizeBars, timeBars, type Times } from '../../../src/top/screen/distributions.js';
 import type { Line } from '../../../src/top/screen/line.js';
 import { exponentialTally } from '../../support/exponential.js';
 import { buckets } from '../samples.js';
@@ -12,8 +12,9 @@ const textsOf = (lines: readonly Line[]): string[] =>
       .replaceAll(/ +/g, ' ')
       .trim(),
   );
-const timesOf = (...values: number[]): string[] =>
-  textsOf(transferTimeBars({ counts: exponentialTally(values), since: 'all so far' }, 40, false)).slice(1);
+const barsOf = (counts: Times['counts']): Line[] =>
+  timeBars('TRANSFER TIME', { counts, since: 'all so far' }, 'p99', 40, false);
+const timesOf = (...values: number[]): string[] => textsOf(barsOf(exponentialTally(values))).slice(1);
 
 describe('transfer times', () => {
   it('are counted in ranges, from the first to the last one with values', () => {
@@ -36,7 +37,7 @@ describe('transfer times', () => {
 
   it('have the range of their p99 in bold', () => {
     const values = [...Array<number>(98).fill(3), 40, 40];
-    const lines = transferTimeBars({ counts: exponentialTally(values), since: 'all so far' }, 40, false);
+    const lines = barsOf(exponentialTally(values));
     expect(lines.filter(([label]) => label!.style === 'bold').map(([label]) => label!.text.trim())).toEqual([
       'TRANSFER TIME',
       '25 to 50 µs',
@@ -44,7 +45,7 @@ describe('transfer times', () => {
   });
 
   it('of an exposition have its bounds', () => {
-    const lines = transferTimeBars({ counts: buckets(1, 0, 2, 0, 0, 4), since: 'all so far' }, 40, false);
+    const lines = barsOf(buckets(1, 0, 2, 0, 0, 4));
     expect(textsOf(lines).slice(1)).toEqual([
       'up to 10 µs ## 1',
       '10 to 100 µs 0',
@@ -57,7 +58,7 @@ describe('transfer times', () => {
 
   it('say that there are none', () => {
     expect(timesOf()).toEqual(['no transfers']);
-    expect(textsOf(transferTimeBars({ counts: undefined, since: 'all so far' }, 40, false))[1]).toBe('no transfers');
+    expect(textsOf(barsOf(undefined))[1]).toBe('no transfers');
   });
 });
 

@@ -35,8 +35,8 @@ describe('a graph', () => {
 });
 
 it('draws a sparkline, and only 0 and gaps as blanks', () => {
-  expect(sparkline([0.125, 0, 0.001, NaN, 0.5, 1], true)).toBe('▁ ▁ ▄█');
-  expect(sparkline([0.001, 1], false)).toBe('.@');
+  expect(sparkline([0.25, 0, 0.002, NaN, 1, 2], 2, true)).toBe('▁ ▁ ▄█');
+  expect(sparkline([0.001, 1], 1, false)).toBe('.@');
 });
 
 it('draws bars of eighths, and any share above 0', () => {
