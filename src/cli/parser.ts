@@ -27,7 +27,6 @@ export interface CommandRow {
   readonly load: () => Promise<(command: Command) => void>;
 }
 
-/** Commands by name. */
 export type CommandRows = Readonly<Record<string, CommandRow>>;
 
 /**

@@ -28,7 +28,6 @@ export function bucketMiddle({ scale }: Pick<ExponentialTally, 'scale'>, index: 
   return first <= last ? (first + last) / 2 : (lower + upper) / 2;
 }
 
-/** Returns the number of values. */
 export function exponentialCount({ zeroCount, counts }: ExponentialTally): number {
   let count = zeroCount;
   for (let i = 0; i < counts.length; i++) count += counts[i]!;

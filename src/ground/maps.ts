@@ -11,7 +11,6 @@ export function madeOnce<Key, Value>(
   return value;
 }
 
-/** Returns the number of occurrences of each value. */
 export function countsOf<Value>(values: Iterable<Value>): Map<Value, number> {
   const counts = new Map<Value, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -70,7 +70,6 @@ export class Reporting {
   #producersTaken = false;
   #provider: MeterProvider | undefined;
   #meter: Meter | undefined;
-  /** The mode that runs. */
   #mode: ReportingMode | undefined;
 
   constructor({ settings, logger, lookUpGlobalProvider, internals }: ReportingOptions) {
@@ -94,7 +93,6 @@ export class Reporting {
     return this.#builderMetrics.processor;
   }
 
-  /** Feed and settings for producers. */
   get shared(): SharedFeed {
     return {
       ...this.#settings,

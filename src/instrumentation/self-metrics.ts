@@ -41,7 +41,6 @@ const PROBLEM_STATES: readonly RingProblem['state'][] = [
   'unseen',
 ];
 
-/** Returns no point for an unknown value. */
 export function single(value: number | undefined): SelfPoint[] {
   return value === undefined ? [] : [{ labels: NO_LABELS, value }];
 }

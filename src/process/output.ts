@@ -115,7 +115,6 @@ export function note(message: string, level: NoteLevel = 'info'): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Returns a function that writes each warning once. */
 export function warnOnce(): (message: string) => void {
   const written = new Set<string>();
   return (message) => {

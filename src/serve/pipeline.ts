@@ -74,11 +74,9 @@ export async function openPipeline(
     read: () => sourceFeed.read(outputs),
     /** Returns the totals so far and drains nothing. */
     peek: (wants?: SnapshotWants) => sourceFeed.peek(wants),
-    /** peek() in slices. */
     peekInSlices: (slices: TimeSlices, wants?: SnapshotWants) => sourceFeed.peekInSlices(slices, wants),
     /** Returns the configured attributes of an agent's series. */
     attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),
-    /** Returns the exporters whose last export failed. */
     failingExporters: () =>
       outputs.flatMap(({ name, failing }) => {
         const failure = failing?.();

@@ -118,7 +118,6 @@ export function variablesOf(rows: OptionRows): string[] {
   return Object.values(rows).flatMap(({ variables = [] }) => variables.map(({ name }) => name));
 }
 
-/** Returns description and details as sentences. */
 export function sentences({ description, details }: OptionRow): string {
   const first = `${description[0]!.toUpperCase()}${description.slice(1)}.`;
   return details === undefined ? first : `${first} ${details}`;
@@ -162,7 +161,6 @@ export function withAbsolutePaths({ isPath }: OptionRow, given: unknown, folder:
   return Array.isArray(given) ? given.map(absolute) : absolute(given);
 }
 
-/** Returns the shape of an option in the section `serve`. */
 export function sectionShape(row: OptionRow): Shape {
   const { shape } = row;
   const problems = (given: unknown, path: Path = []): readonly Problem[] => {

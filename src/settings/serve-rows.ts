@@ -291,10 +291,8 @@ export const SERVE_ROWS = {
 /** Rows of `nixl-otel serve` in the order of its flags. */
 export const ALL_SERVE_ROWS = { ...OPTION_ROWS, ...SERVE_ROWS };
 
-/** Values by the names of the flags. */
 export type ServeSettings = FlagValues<typeof ALL_SERVE_ROWS>;
 
-/** Returns the addresses of the HTTP server. */
 export function listenAddresses({ listen, host, port, socketMode: mode }: ServeSettings): readonly ListenAddress[] {
   if (listen === undefined) return [{ host, port }];
   return listen.map((text) => listenAddressIn(text, Number.parseInt(mode, 8)));
@@ -308,7 +306,6 @@ export function givenFlags(flags: Partial<ServeSettings>): Record<string, unknow
   );
 }
 
-/** Returns resolved settings by the names of their flags. */
 export function serveSettings(resolved: Resolution): ServeSettings {
   const values = Object.entries<OptionRow>(ALL_SERVE_ROWS).flatMap(([key, { flag }]) => {
     const one = resolved.get(key);
@@ -317,5 +314,4 @@ export function serveSettings(resolved: Resolution): ServeSettings {
   return Object.fromEntries(values) as unknown as ServeSettings;
 }
 
-/** Shape of the section `serve` of a file. */
 export const SERVE_SECTION = object(fileFields(SERVE_ROWS, sectionShape));

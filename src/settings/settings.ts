@@ -35,7 +35,6 @@ type Config = Required<Omit<NixlInstrumentationConfig, 'configFile'>>;
 type Defaulted = {
   [K in keyof Config]: (typeof OPTION_ROWS)[K] extends { default: unknown } ? K : never;
 }[keyof Config];
-/** Resolved options. */
 type Options = Readonly<Pick<Config, Defaulted> & Partial<Omit<Config, Defaulted>>>;
 
 type PassedTo<P extends Part> = {

@@ -154,7 +154,6 @@ export function word<const W extends string>(words: readonly W[], { lowerCase = 
   );
 }
 
-/** An array of elements with one shape. */
 export function list<T>(item: Shape<T>, { minItems = 0 } = {}): Shape<T[]> {
   const allowed = `${minItems > 0 ? 'a non-empty array' : 'an array'}, each of it ${item.allowed}`;
   return {

@@ -114,7 +114,6 @@ export class EventWords implements EventTally {
   readonly #base: WordsAt;
   readonly #at: number;
 
-  /** `at`: its place. */
   constructor(base: WordsAt, at: number, names: Iterator<string>, tally: RawTally) {
     const { words } = base;
     const first = base.at + at;
@@ -178,7 +177,6 @@ export class TransferWords implements TransferTally {
   }
 }
 
-/** Tally of one agent. */
 export class TallyWords implements AgentTally {
   readonly events: EventWords[] = [];
   readonly #base: WordsAt;

@@ -19,7 +19,6 @@ export function shownRows(rows: readonly TopRow[], selection: Selection): TopRow
   return sorted(selected(rows, selection), selection.sort, selection.reverse, columnsFor(selection.totals));
 }
 
-/** Returns the rows that the selection has. */
 export function selected(rows: readonly TopRow[], { filter, all }: Pick<Selection, 'filter' | 'all'>): TopRow[] {
   const matches = nameFilter(filter);
   return rows.filter((row) => (all || !row.agent.unused) && matches(fullNameOf(row)));

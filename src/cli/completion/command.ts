@@ -17,7 +17,6 @@ Or as a file of the shell:
   nixl-otel completion bash > ~/.local/share/bash-completion/completions/nixl-otel
   nixl-otel completion zsh > ~/.zfunc/_nixl-otel    # a folder of fpath`;
 
-/** `reference`: makes the reference of all commands. */
 export function defineCompletion(command: Command, reference: () => Promise<CommandReference>): void {
   command.registeredArguments[0]!.choices(Object.keys(SCRIPTS));
   command.addHelpText('after', HELP).action(async (shell: keyof typeof SCRIPTS) => {

@@ -33,7 +33,6 @@ function agentCount({ agents }: Snapshot): string {
   return plural(agents.filter(({ exported, life }) => exported && life !== 'dead').length, 'agent');
 }
 
-/** Number of all events of all agents. */
 export function countedEvents({ agents }: Snapshot): number {
   return agents.reduce((sum, { events }) => sum + events.reduce((all, { count }) => all + count, 0), 0);
 }

@@ -120,7 +120,6 @@ export function listed(names: readonly string[], most = 2): string {
   return shown.length <= 1 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)!}`;
 }
 
-/** Formats a value if it is known. */
 export function ifKnown<T>(value: T | null | undefined, format: (value: T) => string, unknown = UNKNOWN): string {
   return value === null || value === undefined ? unknown : format(value);
 }

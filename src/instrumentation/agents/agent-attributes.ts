@@ -53,7 +53,6 @@ export class AgentAttributes {
   readonly #instances: AgentInstances | undefined;
   readonly #readProcess: typeof readAgentProcess;
   readonly #readIdentity: typeof readProcessIdentity;
-  /** Pod of this process. */
   readonly #ownPod: string | undefined;
   #byId = new Map<number, Known>();
   /** Agents that the last snapshot lacked. */

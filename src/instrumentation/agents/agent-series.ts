@@ -53,7 +53,6 @@ export class AgentSeries {
 
   readonly #frozen: boolean;
 
-  /** `frozen`: its attributes are frozen. */
   constructor(naming: Naming, metrics: readonly Metric[], identity: AgentIdentity, frozen = false) {
     const base = agentAttributes(naming, identity);
     const ofNixl = { ...base, ...identity.nixlLabels };

@@ -19,7 +19,6 @@ class ProducerReader extends MetricReader {
   protected override async onShutdown(): Promise<void> {}
 }
 
-/** Makes a meter, and a reader for each producer. */
 export function builderProvider(producers: ReadonlyMap<object, Selectors>): {
   readonly meter: Meter;
   readonly readers: ReadonlyMap<object, MetricReader>;

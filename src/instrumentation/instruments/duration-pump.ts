@@ -36,7 +36,6 @@ interface DurationPumpOptions {
   readonly budgetMs?: number;
 }
 
-/** Counts of the durations of one type, by outcome. */
 export interface DurationCounts {
   readonly type: number;
   /** All durations in the rings, including queued ones. */

@@ -182,7 +182,6 @@ function hasTls(socket: Socket): socket is TLSSocket {
   return socket instanceof TLSSocket;
 }
 
-/** Returns user and password; undefined if there are none. */
 function credentialsIn(authorization: string | undefined): [user: string, password: string] | undefined {
   const [, encoded] = /^basic +([\w+/=-]+) *$/i.exec(authorization ?? '') ?? [];
   const text = Buffer.from(encoded ?? '', 'base64').toString();

@@ -21,7 +21,6 @@ export class AgentProcesses {
   readonly #rankVariable: string;
   #known = new Map<number, Known>();
 
-  /** `rankVariable`: variable with the local rank. */
   constructor(rankVariable: string) {
     this.#rankVariable = rankVariable;
   }

@@ -14,7 +14,6 @@ const MAX_LISTED_PROBLEMS = 50;
 /** Sizes are usually powers of two: one bucket for each is enough. */
 const SIZE_SCALE = 0;
 
-/** Source of the values of an answer. */
 export interface AnswerSource {
   readonly facts: ServeFacts;
   readonly recorder: Pick<Recorder, 'statuses' | 'record'>;

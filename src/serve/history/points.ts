@@ -49,7 +49,6 @@ export class KeptPoints {
     return places.map((place) => this.#times[place]!);
   }
 
-  /** Returns one measure at these places. */
   column(places: readonly number[], measure: number, round = rounded): Column {
     return places.map((place) => {
       const value = this.#values[place * this.#width + measure]!;

@@ -42,7 +42,6 @@ export class RecentTimes {
   #flushes = new Map<number, Flush>();
   #takenMs = -Infinity;
 
-  /** Takes a sample of all agents. */
   take(takenMs: number, agents: readonly ServedAgent[]): void {
     this.#takenMs = takenMs;
     this.#noteFlushes(agents);

@@ -28,7 +28,6 @@ export type Answer = (
 ) => void;
 
 export interface Routes {
-  /** Sets the handler of a path. */
   route(path: string, handler: Handler): void;
 }
 

@@ -60,7 +60,6 @@ export class Sending {
   readonly #stalledMs: number;
   /** In the order of their last reads: the one that has stalled the longest comes first. */
   readonly #clients = new Map<Socket, WaitingClient>();
-  /** Number of the uses of a body. */
   readonly #uses = new Map<Uint8Array, number>();
   readonly #packed = new WeakMap<Body, Promise<Uint8Array>>();
   #packing: Promise<unknown> = Promise.resolve();

@@ -31,7 +31,6 @@ export interface OutputContext {
   readonly exportLogs: ReadonlyMap<string, ExportLog>;
 }
 
-/** Context of one output while it opens. */
 export interface Opening extends OutputContext {
   readonly name: string;
   readonly owner: Owner;

@@ -25,7 +25,6 @@ export function serviceResource(): Resource {
     .merge(detectResources({ detectors: [envDetector] }));
 }
 
-/** The resource of one serve. */
 export class ServeResource {
   readonly #base = serviceResource();
   readonly #instance: InstanceId;

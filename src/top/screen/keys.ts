@@ -9,7 +9,6 @@ export interface UiState extends Selection {
   readonly problemsFirst: boolean;
   /** Graphs of the five agents that move most, in place of those of all. */
   readonly topFive: boolean;
-  /** Only agents with problems. */
   readonly problemsOnly: boolean;
   /** True while the user types the filter. */
   readonly typing: boolean;

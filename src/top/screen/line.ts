@@ -83,7 +83,6 @@ export function edgeToEdge(left: Line, right: Line, columns: number): Line {
   return room < 2 ? narrowed(left, columns) : [...filled(left, room - 1), blank(1), ...right];
 }
 
-/** Returns a line in a single style. */
 export function styled(line: Line, style: Style): Line {
   return line.map(({ text }) => ({ text, style }));
 }

@@ -42,7 +42,6 @@ export function separated(text: string): Input {
   return rest.startsWith('\x1b[<') ? { keys: keys.slice(0, -rest.length), reports, rest } : { keys, reports, rest: '' };
 }
 
-/** Returns the state after a report. */
 export function pointed(before: UiState, report: MouseReport, shown: Shown): UiState {
   const state = before.said === '' ? before : { ...before, said: '' };
   if (state.typing || state.help) return state;

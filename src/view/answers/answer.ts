@@ -14,7 +14,6 @@ export type ServeFacts = Pick<AgentsAnswer, 'version' | 'hostname' | 'directorie
 /** With `detail=none` the agents have no histograms, with `agent=ID` there is one with all that serve knows of it. */
 export interface AgentsAnswer<Agent extends ServedAgent = AgentData> {
   readonly api: typeof API;
-  /** Version of this package. */
   readonly version: string;
   readonly hostname: string;
   readonly directories: readonly string[];

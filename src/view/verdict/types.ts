@@ -98,6 +98,5 @@ export interface Verdict {
   /** All findings, the most important one first; empty if all is well. */
   readonly findings: readonly Finding[];
   readonly states: ReadonlyMap<AgentId, StateOfAgent>;
-  /** Number of agents in each state. */
   readonly counts: Readonly<Record<AgentState, number>>;
 }

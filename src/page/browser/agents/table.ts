@@ -20,7 +20,6 @@ export interface TableInput {
   readonly nowMs: number;
 }
 
-/** States in the order of the chips. */
 const CHIPS: readonly AgentState[] = ['live', 'idle', 'unknown', 'incomplete', 'failing', 'ended'];
 /** Out of view, rows change less often: for a search of the browser and for screen readers. */
 const UNSEEN_MS = 5000;

@@ -15,7 +15,6 @@ export function colour(name: string): string {
   return value;
 }
 
-/** Returns the colour with this opacity, 0 to 1. */
 export function faded(name: string, opacity: number): string {
   return colour(name).replace(/^rgb\((.*)\)$/, `rgba($1, ${opacity})`);
 }

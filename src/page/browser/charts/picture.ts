@@ -15,7 +15,6 @@ export interface ChartsInput {
   readonly span: string;
   /** Transfer times of now; undefined in a time that is over. */
   readonly recent: Percentiles | undefined;
-  /** All errors so far, in words. */
   readonly errorsSoFar: string;
 }
 

@@ -86,7 +86,6 @@ export function named(name: string): HTMLElement {
   return element('bdi', {}, name);
 }
 
-/** Makes the place of a number and its unit. */
 export function figurePlace(classes = ''): HTMLElement {
   return element('span', { class: classes }, element('span', { class: 'number' }), element('span', { class: 'unit' }));
 }
