@@ -83,17 +83,13 @@ export class Hosts implements SampleSource {
 
 async function pastsOf({ name, source }: Host): Promise<Past[]> {
   const pasts = await source.pasts();
-  return pasts.map(({ takenMs, fleet, transferTimes, agents }) => {
-    const laterMs = Date.now() - takenMs;
+  return pasts.map((past) => {
+    const laterMs = Date.now() - past.takenMs;
     const moved = <Span extends { readonly fromMs: number; readonly toMs: number }>(spans: readonly Span[]): Span[] =>
       spans.map((span) => ({ ...span, fromMs: span.fromMs + laterMs, toMs: span.toMs + laterMs }));
-    const ofAgents = [...agents].map(([id, points]) => [`${name} ${id}`, moved(points)] as const);
-    return {
-      takenMs: takenMs + laterMs,
-      fleet: moved(fleet),
-      transferTimes: moved(transferTimes),
-      agents: new Map(ofAgents),
-    };
+    const agents = new Map([...past.agents].map(([id, points]) => [`${name} ${id}`, moved(points)]));
+    const [fleet, transferTimes] = [moved(past.fleet), moved(past.transferTimes)];
+    return { takenMs: past.takenMs + laterMs, fleet, transferTimes, agents };
   });
 }
 

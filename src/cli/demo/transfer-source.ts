@@ -43,7 +43,9 @@ export class TransferSource {
     let lastLine = '';
     this.ended = new Promise((resolve) => {
       this.#child.once('error', () => resolve(undefined));
-      this.#child.once('close', (code) => resolve(code === 0 ? totalsIn(lastLine) : undefined));
+      this.#child.once('close', (code) => {
+        resolve(code === 0 ? (JSON.parse(lastLine) as { totals: TransferTotals }).totals : undefined);
+      });
     });
     this.ready = new Promise((resolve, reject) => {
       createInterface({ input: this.#child.stdout! }).on('line', (line) => {
@@ -71,8 +73,4 @@ export class TransferSource {
 /** Removes NIXL's variables, which would change the rings of the demo. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('NIXL_')));
-}
-
-function totalsIn(line: string): TransferTotals {
-  return (JSON.parse(line) as { totals: TransferTotals }).totals;
 }

@@ -26,44 +26,35 @@ export const INCOHERENT_FILE_SYSTEMS: Readonly<Record<number, string>> = {
 
 /** Only a directory without a problem has rings that can be checked. `force`: rings on any file system are read. */
 export function directoryFindings({ title, path: directory }: ExaminedPlace, force: boolean): DoctorFinding[] {
-  const subject = title;
-  const missing = (what: string): DoctorFinding[] => [
-    finding('directory-missing', { subject, what, values: { DIR: title } }),
-  ];
+  const [subject, values] = [title, { DIR: title }];
   let stats;
   try {
     stats = statSync(directory, { throwIfNoEntry: false });
-    if (stats === undefined) return missing('the directory does not exist');
+    if (stats === undefined) {
+      return [finding('directory-missing', { subject, what: 'the directory does not exist', values })];
+    }
     readdirSync(directory);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOTDIR') {
-      const values = { PARENT: path.dirname(title) };
-      return [finding('not-a-directory', { subject, what: 'the path is that of a file', values })];
+      const parent = { PARENT: path.dirname(title) };
+      return [finding('not-a-directory', { subject, what: 'the path is that of a file', values: parent })];
     }
     const what = `the directory cannot be listed: ${reasonOf(error)}`;
-    return [finding('directory-unreadable', { subject, what, values: { UID: stats?.uid ?? 'OWNER', DIR: title } })];
+    return [finding('directory-unreadable', { subject, what, values: { ...values, UID: stats?.uid ?? 'OWNER' } })];
   }
   const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
   const network = INCOHERENT_FILE_SYSTEMS[statfsSync(directory).type >>> 0];
-  return [
-    ok('directory', subject, `the directory exists, with mode ${mode} and user ${stats.uid}`),
-    ...(stats.mode & 0o002
-      ? [
-          finding(mayChangeMode(stats.uid) ? 'open-directory' : 'open-volume', {
-            subject,
-            what: `any user may write: its mode is ${mode}`,
-            values: { DIR: title, UID: process.getuid!() },
-          }),
-        ]
-      : []),
-    ...(network === undefined || force
-      ? []
-      : [finding('network-file-system', { subject, what: `the directory is on ${network}` })]),
-  ];
-}
-
-function mayChangeMode(owner: number): boolean {
-  const user = process.getuid!();
-  return user === 0 || user === owner;
+  const found = [ok('directory', subject, `the directory exists, with mode ${mode} and user ${stats.uid}`)];
+  if (stats.mode & 0o002) {
+    const user = process.getuid!();
+    const name = user === 0 || user === stats.uid ? 'open-directory' : 'open-volume';
+    found.push(
+      finding(name, { subject, what: `any user may write: its mode is ${mode}`, values: { ...values, UID: user } }),
+    );
+  }
+  if (network !== undefined && !force) {
+    found.push(finding('network-file-system', { subject, what: `the directory is on ${network}` }));
+  }
+  return found;
 }

@@ -79,11 +79,8 @@ function withoutEnvironment({ title: subject, hasLibrary, hasAgent }: NixlProces
 }
 
 /** Nothing is known of its other settings: they may be in the file. */
-function configFindings(
-  one: NixlProcess,
-  { file, problem, isRefused }: ProcessConfig,
-  isNamed: boolean,
-): DoctorFinding[] {
+function configFindings(one: NixlProcess, config: ProcessConfig, isNamed: boolean): DoctorFinding[] {
+  const { file, problem, isRefused } = config;
   const what = `its configuration file of NIXL, ${file}, cannot be used: ${problem}`;
   const status = isRefused && (one.hasAgent || isNamed) ? {} : ({ status: 'note' } as const);
   return [finding('nixl-config', { subject: one.title, what, values: { FILE: file }, ...status })];

@@ -79,9 +79,8 @@ function headerFindings(subject: string, rings: readonly CheckedRing[]): DoctorF
   const unusable = rings.filter(({ state, reason }) => state !== 'ready' && !reason.startsWith('on '));
   const byState = Object.entries(OF_STATES).flatMap(([state, name]) => {
     const found = unusable.filter((ring) => ring.state === state);
-    return inOneFinding(name, subject, found, () =>
-      firstThree(found.map(({ agent, reason }) => `${agent}: ${reason}`)),
-    );
+    const texts = found.map(({ agent, reason }) => `${agent}: ${reason}`);
+    return inOneFinding(name, subject, found, () => firstThree(texts));
   });
   return [...(ready === 0 ? [] : [ok('rings', subject, all)]), ...byState];
 }
@@ -99,16 +98,13 @@ function writerFindings(subject: string, rings: readonly CheckedRing[]): DoctorF
   const written = rings.length - without.length;
   const missing = missingSights();
   const isHidden = missing.every(({ kind }) => kind !== 'namespace');
+  const name = missing.length === 0 ? 'writer-gone' : isHidden ? 'writer-hidden' : 'writer-unseen';
+  const reasons = missing.map(({ why }) => why);
   return [
     ...(written === 0
       ? []
       : [ok('writers', subject, `${plural(written, 'ring')} written by ${firstThree([...writers].map(titleOf))}`)]),
-    ...inOneFinding(
-      missing.length === 0 ? 'writer-gone' : isHidden ? 'writer-hidden' : 'writer-unseen',
-      subject,
-      without,
-      (names) => [`no visible process writes ${names}`, ...missing.map(({ why }) => why)].join('; '),
-    ),
+    ...inOneFinding(name, subject, without, (names) => [`no visible process writes ${names}`, ...reasons].join('; ')),
     ...sharedFindings(subject, rings),
   ];
 }
@@ -141,34 +137,28 @@ async function drainFindings(subject: string, rings: readonly CheckedRing[], for
   const watched = await watchRings(rings, force);
   const full = rings.filter((ring) => watched.get(ring)!.wasFull);
   const stuck = full.filter((ring) => !watched.get(ring)!.hasMoved);
+  const unheld = stuck.filter(({ holder }) => holder === undefined);
   const moving = full.filter((ring) => !stuck.includes(ring));
   const holders = new Set(rings.flatMap(({ holder }) => holder ?? []));
   const isUsed = ({ writers, pending }: CheckedRing): boolean => writers.length > 0 || pending! > 0;
   const free = rings.filter((ring) => !full.includes(ring) && !watched.get(ring)!.wasHeld && isUsed(ring));
-  const pending = free.reduce((sum, ring) => sum + (ring.pending ?? 0), 0);
+  const events = plural(
+    free.reduce((sum, { pending = 0 }) => sum + pending, 0),
+    'event',
+  );
   const held = rings.filter(({ holder }) => holder !== undefined).length;
   return [
     ...(held === 0
       ? []
       : [ok('consumers', subject, `${plural(held, 'ring')} drained by ${firstThree([...holders].map(titleOf))}`)]),
-    ...inOneFinding(
-      'full-undrained',
-      subject,
-      stuck.filter(({ holder }) => holder === undefined),
-      (names) => `full, and no consumer drains: ${names}`,
-    ),
+    ...inOneFinding('full-undrained', subject, unheld, (names) => `full, and no consumer drains: ${names}`),
     ...[...holders].flatMap((pid) => {
       const found = stuck.filter(({ holder }) => holder === pid);
       const what = (names: string): string => `full, and held by ${titleOf(pid)}, which does not drain: ${names}`;
       return inOneFinding('full-held', subject, found, what);
     }),
     ...inOneFinding('full-at-times', subject, moving, (names) => `full at times: ${names}`),
-    ...inOneFinding(
-      'undrained',
-      subject,
-      free,
-      (names) => `no consumer drains: ${names}; ${plural(pending, 'event')} pending`,
-    ),
+    ...inOneFinding('undrained', subject, free, (names) => `no consumer drains: ${names}; ${events} pending`),
   ];
 }
 

@@ -75,23 +75,18 @@ export function defineTop(command: Command): void {
 }
 
 async function top(options: TopOptions, command: Command): Promise<void> {
-  if (options.once === true && options.count !== undefined) {
-    command.error('error: --once and --count exclude each other: --once is --count 1, without a screen');
-  }
-  if (!options.mouse && (options.json === true || options.once === true)) {
-    command.error(
-      `error: --no-mouse and --${options.json === true ? 'json' : 'once'} exclude each other: there is no screen`,
-    );
-  }
-  if (options.all === true && options.url !== undefined) {
-    command.error('error: --all and --url exclude each other: serve exports no rings without a writer');
-  }
+  const exclude = (one: string, other: string, reason: string): never =>
+    command.error(`error: --${one} and --${other} exclude each other: ${reason}`);
+  const { once = false, json = false, all = false, count, url, mouse } = options;
+  if (once && count !== undefined) exclude('once', 'count', '--once is --count 1, without a screen');
+  if (!mouse && (json || once)) exclude('no-mouse', json ? 'json' : 'once', 'there is no screen');
+  if (all && url !== undefined) exclude('all', 'url', 'serve exports no rings without a writer');
   const source = await sourceOf(options, command);
   const stop = new StopRequest();
   onStdoutClosed(() => stop.request());
   let output: TopOutput | undefined;
   try {
-    const most = options.once === true ? 1 : (options.count ?? Infinity);
+    const most = once ? 1 : (count ?? Infinity);
     const nextView = async (): Promise<FleetView | undefined> =>
       stop.isRequested ? undefined : ((await Promise.race([source.view(), stop.requested])) ?? undefined);
     const pace = new Pace(options.interval ?? DEFAULT_INTERVAL_MS, stop);
@@ -113,7 +108,7 @@ async function top(options: TopOptions, command: Command): Promise<void> {
     }
     output.close();
     // Closing the screen erased the last frame.
-    if (options.count !== undefined && output.onScreen) for (const line of tableText(view, options)) print(line);
+    if (count !== undefined && output.onScreen) for (const line of tableText(view, options)) print(line);
   } finally {
     output?.close();
     source.close();

@@ -48,7 +48,8 @@ export class RecentTimes {
     if (this.#newer !== undefined && takenMs - this.#newer.takenMs < SPAN_MS) return;
     const before = this.#newer;
     // The same array again has the same counts.
-    const counts = agents === this.#agents ? before!.agents : countsOfAll(agents, before?.agents);
+    const kept = (agent: ServedAgent) => [agent.id, keptOf(agent, before?.agents.get(agent.id))] as const;
+    const counts = agents === this.#agents ? before!.agents : new Map(agents.map(kept));
     this.#older = before;
     this.#newer = { takenMs, agents: counts };
     this.#agents = agents;
@@ -103,10 +104,6 @@ export class RecentTimes {
 function grownSince(earlier: Counts | undefined, now: ExponentialTally): ExponentialTally | undefined {
   if (earlier === undefined || exponentialCount(now) === earlier.total) return undefined;
   return exponentialSince(earlier.tally, now);
-}
-
-function countsOfAll(agents: readonly ServedAgent[], before: Baseline['agents'] | undefined): Baseline['agents'] {
-  return new Map(agents.map((agent) => [agent.id, keptOf(agent, before?.get(agent.id))]));
 }
 
 function keptOf({ transferTimesUs, postTimesUs }: ServedAgent, before: Kept | undefined): Kept {

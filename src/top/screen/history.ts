@@ -132,11 +132,8 @@ export class History {
 }
 
 /** Returns the parts of a point before `endMs` that lie between others, which are in order. */
-function* outside(
-  { fromMs, toMs, values }: PastPoint,
-  others: readonly PastPoint[],
-  endMs: number,
-): Generator<PastPoint> {
+function* outside(point: PastPoint, others: readonly PastPoint[], endMs: number): Generator<PastPoint> {
+  const { fromMs, toMs, values } = point;
   let beginMs = fromMs;
   for (const other of others) {
     if (other.toMs <= beginMs) continue;

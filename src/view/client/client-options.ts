@@ -65,10 +65,8 @@ export function clientAccess(
   const clear = addresses.filter((one) => (user !== undefined || one.url.password !== '') && isReadableOnNetwork(one));
   if (clear.length > 0) {
     const to = [...new Set(clear.map(({ name }) => name))].join(', ');
-    note(
-      `the password goes to ${to} over http://, so the network can read it: use https:// or a Unix socket`,
-      'warning',
-    );
+    const reason = 'so the network can read it: use https:// or a Unix socket';
+    note(`the password goes to ${to} over http://, ${reason}`, 'warning');
   }
   const contents = { ca: read('--ca', ca), cert: read('--cert', cert), key: read('--key', key) };
   const given = Object.entries(contents).filter(([, text]) => text !== undefined);

@@ -16,22 +16,13 @@ export function staleFinding({ origin, takenMs, stale }: VerdictInput): Finding[
     return [{ ...finding, sentence: `the rings of ${origin.name} have not been read for ${spanText(forMs)}${why}` }];
   }
   if (answered === false) {
-    return [
-      {
-        ...finding,
-        word: 'No answer',
-        sentence: `${origin.name} has not answered yet, for ${spanText(forMs)}${why}, so its agents are missing`,
-        advice: 'Check the address, that nixl-otel serve runs there, and the network between.',
-      },
-    ];
+    const sentence = `${origin.name} has not answered yet, for ${spanText(forMs)}${why}, so its agents are missing`;
+    const advice = 'Check the address, that nixl-otel serve runs there, and the network between.';
+    return [{ ...finding, word: 'No answer', sentence, advice }];
   }
-  return [
-    {
-      ...finding,
-      sentence: `no answer from ${origin.name} for ${spanText(forMs)}${why}: the numbers are of ${momentText(takenMs, takenMs + forMs)}`,
-      advice: 'Check that nixl-otel serve runs there, and the network between.',
-    },
-  ];
+  const since = momentText(takenMs, takenMs + forMs);
+  const sentence = `no answer from ${origin.name} for ${spanText(forMs)}${why}: the numbers are of ${since}`;
+  return [{ ...finding, sentence, advice: 'Check that nixl-otel serve runs there, and the network between.' }];
 }
 
 export function noAgentsFinding(input: VerdictInput): Finding[] {
@@ -138,17 +129,10 @@ export function endedFindings({ ended = [], takenMs }: VerdictInput): Finding[] 
     }));
   }
   const sinceMs = Math.min(...ended.map(({ endedMs }) => endedMs));
-  const names = listed(ended.map(({ name }) => name));
-  return [
-    {
-      ...finding,
-      word: 'Agents ended',
-      sentence: `${plural(ended.length, 'agent')} ended since ${momentText(sinceMs, takenMs)} while they were transferring: ${names}`,
-      advice: 'Their logs and the log of their host say why.',
-      agents: ended.map(({ id }) => id),
-      sinceMs,
-    },
-  ];
+  const since = `${plural(ended.length, 'agent')} ended since ${momentText(sinceMs, takenMs)}`;
+  const sentence = `${since} while they were transferring: ${listed(ended.map(({ name }) => name))}`;
+  const advice = 'Their logs and the log of their host say why.';
+  return [{ ...finding, word: 'Agents ended', sentence, advice, agents: ended.map(({ id }) => id), sinceMs }];
 }
 
 export function stateFindings({

@@ -109,15 +109,9 @@ function findingsOf(kind: LossKind, agents: readonly AgentModel[], takenMs: numb
   const count = affected.reduce((sum, { trouble }: { trouble: Trouble }) => sum + trouble.count, 0);
   const lost = affected.reduce((sum, { agent }) => sum + lostBy(agent), 0);
   const { agent } = affected[0]!;
-  return [
-    {
-      ...INCOMPLETE,
-      sentence: `${plural(affected.length, 'agent')}, most of all ${agent.name}: ${many(count, momentText(sinceMs, takenMs), lost)}`,
-      advice: advice(agent),
-      agents: affected.map(({ agent: { id } }) => id),
-      sinceMs,
-    },
-  ];
+  const text = many(count, momentText(sinceMs, takenMs), lost);
+  const sentence = `${plural(affected.length, 'agent')}, most of all ${agent.name}: ${text}`;
+  return [{ ...INCOMPLETE, sentence, advice: advice(agent), agents: affected.map(({ agent: { id } }) => id), sinceMs }];
 }
 
 const INCOMPLETE = { kind: 'incomplete', tone: 'warn', shape: 'triangle', word: 'Data incomplete' } as const;

@@ -41,10 +41,8 @@ export function verdictOf(input: VerdictInput): Verdict {
 }
 
 /** An agent in several states has the first one that holds, as the verdict. */
-export function stateOf(
-  { life, endedMs, idleMs, flushIntervalMs, troubles = {} }: AgentModel,
-  takenMs: number,
-): StateOfAgent {
+export function stateOf(agent: AgentModel, takenMs: number): StateOfAgent {
+  const { life, endedMs, idleMs, flushIntervalMs, troubles = {} } = agent;
   if (life === 'dead') return { state: 'ended', ...(endedMs === undefined ? {} : { sinceMs: endedMs }) };
   if (losesEvents(troubles)) return { state: 'incomplete', sinceMs: lossSinceMs(troubles) };
   if (troubles.errors !== undefined) return { state: 'failing', sinceMs: troubles.errors.sinceMs };
