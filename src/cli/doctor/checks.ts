@@ -17,7 +17,7 @@ import { listens } from '../../serve/outputs/exporter-settings.js';
 import { Failure } from '../../process/failure.js';
 import { directoryFindings, type ExaminedPlace } from './directory-checks.js';
 import type { DoctorFinding } from '../../view/answers/doctor-finding.js';
-import { finding, ok } from './finding.js';
+import { finding, type FindingValues, ok } from './finding.js';
 import { lookAt, type NixlProcess, nixlProcesses } from './nixl-processes.js';
 import { processFindings, ringDirectoryOf } from './process-checks.js';
 import { reached } from './processes.js';
@@ -81,11 +81,7 @@ function checkedPlaces(places: readonly ExaminedPlace[], force: boolean): Checke
 }
 
 /** Processes that cannot be examined are a note only if one of them may be an agent: if a ring has no known process. */
-function hiddenFindings(
-  hidden: number,
-  checked: readonly CheckedPlace[],
-  values: Readonly<Record<string, string>>,
-): DoctorFinding[] {
+function hiddenFindings(hidden: number, checked: readonly CheckedPlace[], values: FindingValues): DoctorFinding[] {
   if (hidden === 0) return [];
   const [subject, what] = ['processes', `processes of other users that cannot be examined: ${hidden}`];
   const rings = checked.flatMap((one) => one.rings ?? []);

@@ -11,10 +11,8 @@ import { rightsOf, titleOf } from './processes.js';
 const SHARED_DIRECTORIES: ReadonlySet<string> = new Set(['/dev/shm', '/tmp', '/var/tmp']);
 
 /** `directories`: of rings, as the process names them. Returns one finding per consumer that has such rings open. */
-export function deletedFindings(
-  { pid, title: subject, deleted }: NixlProcess,
-  directories: readonly string[],
-): DoctorFinding[] {
+export function deletedFindings(one: NixlProcess, directories: readonly string[]): DoctorFinding[] {
+  const { pid, title: subject, deleted } = one;
   const filesOf = new Map<number | undefined, string[]>();
   for (const { given, inode } of deleted) {
     if (!directories.some((directory) => given.startsWith(path.join(directory, '/')))) continue;

@@ -95,11 +95,8 @@ interface Asked {
 }
 
 /** Returns the readiness of a serve and what its figures say; undefined if the answer is not that of a serve. */
-async function stateOf(
-  subject: string,
-  answer: HttpAnswer,
-  { given, url, access }: Asked,
-): Promise<DoctorFinding[] | undefined> {
+async function stateOf(subject: string, answer: HttpAnswer, asked: Asked): Promise<DoctorFinding[] | undefined> {
+  const { given, url, access } = asked;
   const found = readiness(subject, answer);
   if (found === undefined || answer.status !== 200) return found;
   const figures = await ask(given, new URL(url.href.replace(/\/readyz$/, FIGURES_PATH)), access).catch(() => undefined);

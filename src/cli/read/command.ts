@@ -125,11 +125,8 @@ async function filterOf(options: ReadOptions): Promise<EventFilter> {
 }
 
 /** Writes a summary. @throws Failure if not all files could be read. */
-async function noteEnd(
-  { files, unreadable, exitCode }: Readings,
-  { printed, seen }: MergedEvents,
-  stopped: boolean,
-): Promise<void> {
+async function noteEnd(readings: Readings, { printed, seen }: MergedEvents, stopped: boolean): Promise<void> {
+  const { files, unreadable, exitCode } = readings;
   const of = unreadable === 0 ? '' : `${files.length - unreadable} of `;
   const from = `from ${of}${plural(files.length, 'ring')}`;
   const isAllOut = printed === 0 || (await isOutputComplete());

@@ -26,12 +26,8 @@ export function headerOf({ format, units }: EventFormat): string {
  * Returns the text around the time and the value, equal for all events of a kind. Without a time, `between` follows
  * `before` directly.
  */
-export function eventFrame(
-  { format, units = false }: EventFormat,
-  agent: string,
-  kind: RingEventKind,
-  time: EventTimeKind,
-) {
+export function eventFrame(of: EventFormat, agent: string, kind: RingEventKind, time: EventTimeKind) {
+  const { format, units = false } = of;
   const name = eventNameOf(kind);
   const category = shortCategory(kind);
   const unit = units ? unitText(kind) : '';

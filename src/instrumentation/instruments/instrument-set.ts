@@ -34,7 +34,7 @@ export function isNoop({ observables }: InstrumentSet): boolean {
 }
 
 /** DOUBLE also for integers: an INT beyond 2^63 corrupts OTLP. */
-function options(unit: string, description: string): MetricOptions {
+function options({ unit, description }: Pick<Metric, 'unit' | 'description'>): MetricOptions {
   return { unit, description, valueType: ValueType.DOUBLE };
 }
 
@@ -44,17 +44,11 @@ const CREATE = {
   gauge: 'createObservableGauge',
 } as const;
 
-function observable(
-  meter: Meter,
-  { name, kind, unit, description }: Pick<NumberMetric, 'name' | 'kind' | 'unit' | 'description'>,
-): Observable {
-  return meter[CREATE[kind]](name, options(unit, description));
+function observable(meter: Meter, metric: Pick<NumberMetric, 'name' | 'kind' | 'unit' | 'description'>): Observable {
+  return meter[CREATE[metric.kind]](metric.name, options(metric));
 }
 
 function durationHistogram(meter: Meter, metric: HistogramMetric, boundsUs: readonly number[]): Histogram {
   const explicitBucketBoundaries = boundsUs.map((bound) => bound / metric.divisor);
-  return meter.createHistogram(metric.name, {
-    ...options(metric.unit, metric.description),
-    advice: { explicitBucketBoundaries },
-  });
+  return meter.createHistogram(metric.name, { ...options(metric), advice: { explicitBucketBoundaries } });
 }

@@ -2,6 +2,7 @@
 import { atScale, TALLY_SCALE, trimmed } from '../../ground/exponential.js';
 import { percentilesOf } from '../../view/figures/percentiles.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
+import type { Growth } from './flush-spread.js';
 import { BucketGrowth, type BucketRange, CounterGrowth, LOWEST_BUCKET } from './growth.js';
 import { KEPT_MS, KeptPoints } from './points.js';
 import { Counter } from './counters.js';
@@ -75,12 +76,7 @@ export class FleetHistory {
     if (takenMs - this.#columnMs >= COLUMN_MS - SLACK_MS) this.#addColumns(takenMs, agents);
   }
 
-  #point(
-    seconds: number,
-    agents: readonly ServedAgent[],
-    growth: readonly (readonly number[] | undefined)[],
-    times: Float64Array,
-  ): Float64Array {
+  #point(seconds: number, agents: readonly ServedAgent[], growth: Growth, times: Float64Array): Float64Array {
     const point = new Float64Array(this.#width);
     for (const one of growth) {
       if (one === undefined) continue;

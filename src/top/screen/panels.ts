@@ -209,13 +209,8 @@ const LEGEND_OF_TIMES = [
 
 const CORNERS = { true: ['┌', '┐', '└', '┘', '─', '│'], false: ['+', '+', '+', '+', '-', '|'] } as const;
 
-function framed(
-  { title, mark, legend, plot }: ScreenPanel,
-  width: number,
-  height: number,
-  spanMs: number,
-  unicode: boolean,
-): Line[] {
+function framed(panel: ScreenPanel, width: number, height: number, spanMs: number, unicode: boolean): Line[] {
+  const { title, mark, legend, plot } = panel;
   const [topLeft, topRight, bottomLeft, bottomRight, across, down] = CORNERS[`${unicode}`];
   const head: Piece[] = [piece(topLeft, 'dim'), piece(` ${title} `, 'bold')];
   if (mark !== undefined) head.push(piece(`${mark} `, 'warn'));
@@ -227,14 +222,10 @@ function framed(
   const inner = height - 2;
   const lines = graph(plot.area, graphWidth(width), inner, unicode);
   const labels = legendLines(legend, inner);
+  const [left, right] = [piece(`${down} `, 'dim'), piece(` ${down}`, 'dim')];
   return [
     filled(head, width),
-    ...lines.map((line, i) => [
-      piece(`${down} `, 'dim'),
-      ...filled(labels[i]!, LEGEND),
-      ...line,
-      piece(` ${down}`, 'dim'),
-    ]),
+    ...lines.map((line, i) => [left, ...filled(labels[i]!, LEGEND), ...line, right]),
     [piece(bottomLeft + across.repeat(Math.max(0, width - 2)) + bottomRight, 'dim')],
   ];
 }

@@ -147,13 +147,8 @@ function isStale({ agent }: TopRow, { view }: Scene): boolean {
   return view.parts.some(({ host, facts }) => host === agent.host && facts.stale !== undefined);
 }
 
-function cell(
-  { id, width, isText }: ScreenColumn,
-  text: string,
-  style: Style,
-  row: TopRow,
-  around: Surroundings,
-): Piece[] {
+function cell(column: ScreenColumn, text: string, style: Style, row: TopRow, around: Surroundings): Piece[] {
+  const { id, width, isText } = column;
   if (id === 'fill' && width > BAR) {
     const { fill = 0 } = row.agent;
     return [piece(`${bar(fill, BAR, around.unicode)} `, style), piece(text.padStart(width - BAR - 1), style)];
