@@ -1,6 +1,5 @@
 #include "posix/posix.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -8,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 
 namespace nixl_otel {
 
@@ -30,10 +30,44 @@ void FileDescriptor::reset() {
   fd_ = -1;
 }
 
-std::optional<FileId> fileAt(const std::string& path) {
+std::optional<FileId> fileAt(const std::string& path, int directory) {
   struct stat info;
-  if (::lstat(path.c_str(), &info) != 0) return std::nullopt;
+  if (::fstatat(directory, path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   return FileId{info.st_dev, info.st_ino};
+}
+
+std::optional<FileId> fileOf(int fd) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0) return std::nullopt;
+  return FileId{info.st_dev, info.st_ino};
+}
+
+bool isAt(const std::string& path, int directory, int fd) {
+  const auto named = fileAt(path, directory);
+  return named && named == fileOf(fd);
+}
+
+size_t readAt(int fd, std::byte* out, size_t bytes, uint64_t offset) {
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got = ::pread(fd, out + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got <= 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
+void forEachLine(const std::string& path, const std::function<void(const char*)>& visit) {
+  FILE* file = ::fopen(path.c_str(), "re");
+  if (file == nullptr) return;
+  char* line = nullptr;
+  size_t room = 0;
+  for (ssize_t got; (got = ::getline(&line, &room, file)) > 0;) {
+    if (line[got - 1] == '\n') line[got - 1] = '\0';
+    visit(line);
+  }
+  std::free(line);
+  ::fclose(file);
 }
 
 FileDescriptor lockDirectory(const std::string& path) {

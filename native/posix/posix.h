@@ -2,11 +2,14 @@
 
 #pragma once
 
+#include <fcntl.h>
 #include <sys/types.h>
 #include <time.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,8 +54,20 @@ struct FileId {
   auto operator<=>(const FileId&) const = default;
 };
 
-// Returns the identity of the file at a path, or nullopt if there is none. Follows no symbolic link.
-std::optional<FileId> fileAt(const std::string& path);
+// Returns the identity of the file at a path, or nullopt with errno if there is none. Follows no symbolic link.
+// `directory`: where a relative path begins.
+std::optional<FileId> fileAt(const std::string& path, int directory = AT_FDCWD);
+// Returns the identity of an open file.
+std::optional<FileId> fileOf(int fd);
+// True if the file at the path is this open one.
+bool isAt(const std::string& path, int directory, int fd);
+
+// Reads from an offset on, until `bytes` are read or the file ends. Returns the number of bytes that were read.
+size_t readAt(int fd, std::byte* out, size_t bytes, uint64_t offset);
+
+// Calls visit(line) for each line of a file, without its end; for none if it cannot be read. Streams of C++ need
+// functions that the C library of the binary for musl lacks.
+void forEachLine(const std::string& path, const std::function<void(const char*)>& visit);
 
 // Opens and locks a directory. Returns no descriptor if another process has locked it, or it cannot be opened: errno is
 // then EWOULDBLOCK, or the reason.

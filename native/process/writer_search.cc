@@ -118,19 +118,13 @@ MapsAnswer ProcessProbes::mapsForWriting(pid_t pid, const FileId& file) {
 // Example of a line: 1: FLOCK  ADVISORY  WRITE 17061 fe:00:2199116 0 EOF
 FileLocks allFileLocks() {
   FileLocks locks;
-  FILE* file = ::fopen("/proc/locks", "re");
-  if (file == nullptr) return locks;
-  char* line = nullptr;
-  size_t room = 0;
-  while (::getline(&line, &room, file) > 0) {
+  forEachLine("/proc/locks", [&](const char* line) {
     int pid = 0;
     unsigned long long inode = 0;
     if (std::sscanf(line, "%*u: FLOCK %*s %*s %d %*x:%*x:%llu", &pid, &inode) == 2 && pid > 0) {
       locks.emplace(pid, static_cast<ino_t>(inode));
     }
-  }
-  std::free(line);
-  ::fclose(file);
+  });
   return locks;
 }
 

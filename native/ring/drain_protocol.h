@@ -293,8 +293,7 @@ class DrainProtocol {
   const DrainRecord& record() const { return place_; }
   const DrainStats& stats() const { return place_.stats; }
   bool attached() const { return attached_; }
-  // Events that the last drain left, and events that it found.
-  uint64_t pending() const { return pending_; }
+  // Events that the last drain found.
   uint64_t foundAtDrain() const { return foundAtDrain_; }
 
  private:

@@ -11,16 +11,8 @@ namespace nixl_otel {
 
 class HeaderLook {
  public:
-  struct Fields {
-    int32_t version = 0;
-    int32_t expectedVersion = 0;
-    uint64_t writePos = 0;
-    uint64_t readPos = 0;
-    uint64_t capacity = 0;
-  };
-
   // Requires: the mapping has these bytes and outlives the look.
-  HeaderLook(const std::byte* base, const HeaderLayout& layout, const Fields& expected)
+  HeaderLook(const std::byte* base, const HeaderLayout& layout, const HeaderValues& expected)
       : base_(base), layout_(&layout), expected_(expected) {}
 
   // False also if another process truncated the file.
@@ -34,7 +26,7 @@ class HeaderLook {
 
   const std::byte* base_;
   const HeaderLayout* layout_;
-  Fields expected_;
+  HeaderValues expected_;
 };
 
 }  // namespace nixl_otel

@@ -11,9 +11,7 @@ ParkedRing::ParkedRing(const std::string& path, const FileId& file, HeaderFields
   const HeaderLayout& layout = header_.layout->header;
   if (mayMap) mapping_ = mapHeader(path, file, layout.size);
   if (mapping_.base() == nullptr) return;
-  look_.emplace(mapping_.base(), layout,
-                HeaderLook::Fields{header_.version, header_.expectedVersion, header_.writePos, header_.readPos,
-                                   header_.capacity});
+  look_.emplace(mapping_.base(), layout, header_);
 }
 
 bool ParkedRing::hasNewHeader() const { return look_ && !look_->isUnchanged(); }
@@ -21,9 +19,8 @@ bool ParkedRing::hasNewHeader() const { return look_ && !look_->isUnchanged(); }
 bool ParkedRing::hasChanged() {
   if (!look_) {
     const HeaderFields now = peekHeader(path_, file_);
-    return now.state != RingState::kReady || now.version != header_.version ||
-           now.expectedVersion != header_.expectedVersion || now.writePos != header_.writePos ||
-           now.readPos != header_.readPos || now.capacity != header_.capacity || !isSameFile(now.fileSize, now.change);
+    const HeaderValues& before = header_;
+    return now.state != RingState::kReady || before != now || !isSameFile(now.fileSize, now.change);
   }
   struct stat info;
   return hasNewHeader() || ::lstat(path_.c_str(), &info) != 0 || file_ != FileId{info.st_dev, info.st_ino} ||

@@ -47,21 +47,17 @@ constexpr int32_t kLastPlausibleVersion = 999;
 
 // Returns the name of a file system on which the mappings of writer and reader may not share memory, or nullptr.
 const char* incoherentFileSystem(int fd) {
+  constexpr std::pair<uint32_t, const char*> kIncoherent[] = {{0x6969, "NFS"},
+                                                              {0x01021997, "9p"},
+                                                              {0x65735546, "FUSE (or virtiofs)"},
+                                                              {0xFE534D42, "SMB"},
+                                                              {0xFF534D42, "SMB"}};
   struct statfs info;
   if (::fstatfs(fd, &info) != 0) return nullptr;
-  switch (static_cast<uint32_t>(info.f_type)) {
-    case 0x6969:
-      return "NFS";
-    case 0x01021997:
-      return "9p";
-    case 0x65735546:
-      return "FUSE (or virtiofs)";
-    case 0xFE534D42:
-    case 0xFF534D42:
-      return "SMB";
-    default:
-      return nullptr;
+  for (const auto& [type, name] : kIncoherent) {
+    if (type == static_cast<uint32_t>(info.f_type)) return name;
   }
+  return nullptr;
 }
 
 // Requires: `info` is of this file. (The system call has no wrapper in glibc 2.17.)
@@ -89,28 +85,6 @@ HeaderFields withState(HeaderFields fields, RingState state, std::string reason)
 }
 
 }  // namespace
-
-const char* toString(RingState state) {
-  switch (state) {
-    case RingState::kAbsent:
-      return "absent";
-    case RingState::kInitializing:
-      return "initializing";
-    case RingState::kReady:
-      return "ready";
-    case RingState::kIncompatible:
-      return "incompatible";
-    case RingState::kCorrupt:
-      return "corrupt";
-    case RingState::kBusy:
-      return "busy";
-    case RingState::kDenied:
-      return "denied";
-    case RingState::kDeleted:
-      return "deleted";
-  }
-  return "corrupt";
-}
 
 HeaderFields readHeader(int fd) {
   HeaderFields f;
@@ -192,10 +166,7 @@ HeaderFields peekHeader(const std::string& path, const FileId& id) {
 HeaderMapping mapHeader(const std::string& path, const FileId& id, size_t bytes) {
   HeaderMapping mapping;
   const FileDescriptor fd = openToLook(path, id);
-  struct stat info;
-  if (fd.valid() && ::fstat(fd.get(), &info) == 0 && id == FileId{info.st_dev, info.st_ino}) {
-    mapping.map(fd.get(), bytes, false);
-  }
+  if (fileOf(fd.get()) == id) mapping.map(fd.get(), bytes, false);
   return mapping;
 }
 

@@ -20,7 +20,11 @@ namespace nixl_otel {
 // kDeleted: of an open ring that has no name any more while its agent still writes it.
 enum class RingState : uint8_t { kAbsent, kInitializing, kReady, kIncompatible, kCorrupt, kBusy, kDenied, kDeleted };
 
-const char* toString(RingState state);
+inline const char* toString(RingState state) {
+  constexpr const char* kNames[] = {"absent",  "initializing", "ready",  "incompatible",
+                                    "corrupt", "busy",         "denied", "deleted"};
+  return kNames[static_cast<size_t>(state)];
+}
 
 // What shows that an agent restarted in a file, apart from its header: ftruncate changes the ctime.
 struct FileChange {
@@ -37,15 +41,10 @@ struct FileChange {
 };
 
 // A header that was read with pread. Unlike a mapping, pread cannot fault if another process truncates the file.
-struct HeaderFields {
+struct HeaderFields : HeaderValues {
   RingState state = RingState::kInitializing;
   std::string reason;                  // set unless the state is kReady
   const RingLayout* layout = nullptr;  // set if the state is kReady
-  int32_t version = 0;
-  int32_t expectedVersion = 0;
-  uint64_t writePos = 0;
-  uint64_t readPos = 0;
-  uint64_t capacity = 0;
   uint64_t fileSize = 0;
   FileChange change;
   bool readPosPast = false;  // the state is kCorrupt, but only because read_pos is past the capacity

@@ -46,6 +46,16 @@ struct HeaderLayout {
   uint32_t mask;
 };
 
+// What a header has, apart from the mask.
+struct HeaderValues {
+  int32_t version = 0;
+  int32_t expectedVersion = 0;
+  uint64_t writePos = 0;
+  uint64_t readPos = 0;
+  uint64_t capacity = 0;
+  bool operator==(const HeaderValues&) const = default;
+};
+
 inline constexpr HeaderLayout kHeaderA{40, 0, 8, 16, 20, 24, 32};
 inline constexpr HeaderLayout kHeaderB{512, 0, 256, 16, 20, 8, 24};
 
@@ -125,13 +135,6 @@ constexpr uint32_t largest(uint32_t (*sizeOf)(const RingLayout&)) {
 inline constexpr uint32_t kMaxHeaderBytes = largest([](const RingLayout& layout) { return layout.header.size; });
 inline constexpr uint32_t kMaxSlotBytes = largest([](const RingLayout& layout) { return layout.slot.size; });
 
-constexpr bool knownVersion(int32_t version) {
-  for (const RingLayout& layout : kLayouts) {
-    if (layout.version == version) return true;
-  }
-  return false;
-}
-
 // Returns the layout with this version, capacity and exact file size, or nullptr. The size distinguishes the two slots
 // of version 2.
 constexpr const RingLayout* findLayout(int32_t version, uint64_t capacity, uint64_t fileSize) {
@@ -149,6 +152,8 @@ constexpr const RingLayout* releasedLayout(int32_t version) {
   return nullptr;
 }
 
+constexpr bool knownVersion(int32_t version) { return releasedLayout(version) != nullptr; }
+
 namespace layout_checks {
 constexpr bool fits(const RingLayout& layout) {
   const HeaderLayout& h = layout.header;
@@ -161,20 +166,12 @@ constexpr bool fits(const RingLayout& layout) {
   const bool oneKey = (s.name == kAbsent) != (s.type == kAbsent);
   return header && slot && oneKey;
 }
-constexpr bool allFit() {
-  for (const RingLayout& layout : kLayouts) {
-    if (!fits(layout)) return false;
-  }
-  return true;
-}
-constexpr bool ordered() {
-  return std::is_sorted(kLayouts.begin(), kLayouts.end(),
-                        [](const RingLayout& a, const RingLayout& b) { return a.version < b.version; });
-}
 }  // namespace layout_checks
 
-static_assert(layout_checks::allFit(), "a row of kLayouts overlaps its own header or slot");
-static_assert(layout_checks::ordered(), "the rows of kLayouts are not in the order of their versions");
+static_assert(std::all_of(kLayouts.begin(), kLayouts.end(), layout_checks::fits),
+              "a row of kLayouts overlaps its own header or slot");
+static_assert(std::ranges::is_sorted(kLayouts, {}, &RingLayout::version),
+              "the rows of kLayouts are not in the order of their versions");
 static_assert(findLayout(2, 16, 40 + 16 * 16)->slot.size == 16, "released version 2");
 static_assert(findLayout(2, 16, 40 + 16 * 48)->slot.size == 48, "unreleased version 2 by its file size");
 static_assert(findLayout(1, 4096, 229416)->named(), "the size that NIXL 1.0.1 gives a ring of 4096 slots");

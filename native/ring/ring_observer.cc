@@ -1,7 +1,6 @@
 #include "ring/ring_observer.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,20 +13,14 @@ RingObserver::RingObserver(RingFile file) : file_(std::move(file)), position_(fi
 // Reads `count` slots from `position` on, over the lap's end. Returns fewer if the file is shorter.
 std::vector<std::byte> RingObserver::slots(const RingLayout& layout, uint64_t capacity, uint64_t position,
                                            uint64_t count) const {
-  std::vector<std::byte> bytes;
-  while (count != 0) {
-    const uint64_t run = std::min(count, capacity - position);
-    const size_t had = bytes.size();
-    bytes.resize(had + run * layout.slot.size);
-    const ssize_t got = ::pread(file_.fd.get(), bytes.data() + had, run * layout.slot.size,
-                                static_cast<off_t>(layout.slotOffset(position)));
-    if (got != static_cast<ssize_t>(run * layout.slot.size)) {
-      bytes.resize(had + (got > 0 ? static_cast<size_t>(got) / layout.slot.size * layout.slot.size : 0));
-      return bytes;
-    }
-    position = (position + run) & (capacity - 1);
-    count -= run;
+  const size_t slot = layout.slot.size;
+  std::vector<std::byte> bytes(count * slot);
+  const size_t toLapEnd = std::min(count, capacity - position) * slot;
+  size_t got = readAt(file_.fd.get(), bytes.data(), toLapEnd, layout.slotOffset(position));
+  if (got == toLapEnd) {
+    got += readAt(file_.fd.get(), bytes.data() + got, bytes.size() - got, layout.slotOffset(0));
   }
+  bytes.resize(got / slot * slot);
   return bytes;
 }
 

@@ -37,7 +37,6 @@ class RingObserver {
   explicit RingObserver(RingFile file);
 
   Observation observe(size_t most);
-  const RingFile& file() const { return file_; }
 
  private:
   static constexpr uint32_t kBehind = 4;  // remembered slots before the position

@@ -121,8 +121,8 @@ bool RingReader::ensureMapped() {
 std::optional<HeaderLook> RingReader::restingLook() const {
   if (file_.mapping.base() == nullptr || !protocol_.isAtRest()) return std::nullopt;
   const DrainRecord& place = protocol_.record();
-  const HeaderLook::Fields fields{place.version, place.mark, place.after, place.after, capacity_};
-  return HeaderLook(file_.mapping.base(), layout_->header, fields);
+  return HeaderLook(file_.mapping.base(), layout_->header,
+                    {place.version, place.mark, place.after, place.after, capacity_});
 }
 
 bool RingReader::unlinked() const {
@@ -278,15 +278,8 @@ bool RingReader::readLap(uint64_t position, uint32_t count, std::byte* out) cons
 
 // Reads slots with pread instead of a mapping: a truncated file then causes a short read and no SIGBUS.
 uint32_t RingReader::readStraight(uint64_t position, uint32_t count, std::byte* out) const {
-  const size_t bytes = size_t{count} * layout_->slot.size;
-  size_t done = 0;
-  while (done < bytes) {
-    const ssize_t got =
-        ::pread(fd(), out + done, bytes - done, static_cast<off_t>(layout_->slotOffset(position) + done));
-    if (got <= 0) break;
-    done += static_cast<size_t>(got);
-  }
-  return static_cast<uint32_t>(done / layout_->slot.size);
+  const size_t slot = layout_->slot.size;
+  return static_cast<uint32_t>(readAt(fd(), out, count * slot, layout_->slotOffset(position)) / slot);
 }
 
 bool RingReader::pauseForRebuild(bool mayReturn) {

@@ -104,8 +104,7 @@ class RingReader {
   FileId id() const { return file_.id.file; }
   const RingFileId& lastingId() const { return file_.id; }
   int fd() const { return file_.fd.get(); }
-  // Events that the last drain left in the ring, and events that it found there.
-  uint64_t pending() const { return protocol_.pending(); }
+  // Events that the last drain found in the ring.
   uint64_t foundAtDrain() const { return protocol_.foundAtDrain(); }
   // A look that finds whether the next drain would do anything. nullopt while it would in any case. It is valid until
   // the next drain.

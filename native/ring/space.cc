@@ -3,11 +3,11 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "posix/posix.h"
 #include "ring/ring_layout.h"
 
 namespace nixl_otel {
@@ -16,22 +16,6 @@ namespace {
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kLeastReserve = uint64_t{1} << 20;
 constexpr uint64_t kMostReserve = uint64_t{64} << 20;
-
-// Calls visit(line) for each line of a file, without its end; for none if it cannot be read. Streams of C++ need
-// functions that the C library of the binary for musl lacks.
-template <typename Visit>
-void forEachLine(const std::string& path, Visit&& visit) {
-  FILE* file = ::fopen(path.c_str(), "re");
-  if (file == nullptr) return;
-  char* line = nullptr;
-  size_t room = 0;
-  for (ssize_t got; (got = ::getline(&line, &room, file)) > 0;) {
-    if (line[got - 1] == '\n') line[got - 1] = '\0';
-    visit(line);
-  }
-  std::free(line);
-  ::fclose(file);
-}
 
 // Returns the number in a file of a cgroup; UINT64_MAX for `max`, and if it cannot be read.
 uint64_t limitIn(const std::string& path) {

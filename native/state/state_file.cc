@@ -42,13 +42,7 @@ size_t largestAgent() {
 
 std::vector<std::byte> readAll(int fd, uint64_t bytes) {
   std::vector<std::byte> all(bytes);
-  size_t done = 0;
-  while (done < all.size()) {
-    const ssize_t got = ::pread(fd, all.data() + done, all.size() - done, static_cast<off_t>(done));
-    if (got <= 0) break;
-    done += static_cast<size_t>(got);
-  }
-  all.resize(done);
+  all.resize(readAt(fd, all.data(), bytes, 0));
   return all;
 }
 
@@ -77,7 +71,7 @@ std::unique_ptr<StateFile> StateFile::open(const std::string& ringPath, std::sha
     return nullptr;
   }
   const RingDirectory rings(directory);
-  if (ring != nullptr && rings.fileNamed(name) != *ring) {
+  if (ring != nullptr && fileAt(name, rings.fd()) != *ring) {
     reason = kRingIsElsewhere;
     return nullptr;
   }
@@ -269,10 +263,7 @@ void StateFile::rest(size_t ring) {
 }
 
 bool StateFile::present() const {
-  if (!fd_.valid()) return true;
-  struct stat info;
-  const auto named = fileAt(directory_ + "/" + kStateFolderName + "/" + name_);
-  return named && ::fstat(fd_.get(), &info) == 0 && *named == FileId{info.st_dev, info.st_ino};
+  return !fd_.valid() || isAt(directory_ + "/" + kStateFolderName + "/" + name_, AT_FDCWD, fd_.get());
 }
 
 void StateFile::remove() {

@@ -52,25 +52,6 @@ std::string notOurs(const struct stat& info, mode_t mode) {
 RingDirectory::RingDirectory(const std::string& path)
     : fd_(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), problem_(fd_.valid() ? 0 : errno) {}
 
-FileId RingDirectory::id() const {
-  struct stat info;
-  return ::fstat(fd(), &info) == 0 ? FileId{info.st_dev, info.st_ino} : FileId{};
-}
-
-std::optional<FileId> RingDirectory::fileNamed(const std::string& name) const {
-  struct stat info;
-  if (::fstatat(fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
-  return FileId{info.st_dev, info.st_ino};
-}
-
-std::shared_ptr<StateFolder> StateFolder::find(const RingDirectory& rings, std::string& reason) {
-  return open(rings, false, reason);
-}
-
-std::shared_ptr<StateFolder> StateFolder::make(const RingDirectory& rings, std::string& reason) {
-  return open(rings, true, reason);
-}
-
 std::shared_ptr<StateFolder> StateFolder::open(const RingDirectory& rings, bool make, std::string& reason) {
   reason.clear();
   if (rings.fd() < 0) {
@@ -116,13 +97,6 @@ std::shared_ptr<StateFolder> StateFolder::open(const RingDirectory& rings, bool 
   return folder;
 }
 
-bool StateFolder::isName(const std::string& name, int fd) const {
-  struct stat named;
-  struct stat held;
-  return ::fstatat(fd_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(fd, &held) == 0 &&
-         named.st_dev == held.st_dev && named.st_ino == held.st_ino;
-}
-
 FileDescriptor StateFolder::openLocked(const std::string& name, bool fresh, std::string& reason) const {
   reason.clear();
   const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -153,7 +127,7 @@ FileDescriptor StateFolder::openLocked(const std::string& name, bool fresh, std:
       reason = errno == EWOULDBLOCK ? kStateIsLocked : withErrno("its state file cannot be locked");
       return {};
     }
-    if (isName(name, fd.get())) return fd;
+    if (isAt(name, fd_.get(), fd.get())) return fd;
   }
   reason = "its state file is replaced again and again";
   return {};
@@ -167,11 +141,11 @@ FileDescriptor StateFolder::openRead(const std::string& name) const {
 }
 
 void StateFolder::remove(const std::string& name, int fd) const {
-  if (isName(name, fd)) ::unlinkat(fd_.get(), name.c_str(), 0);
+  if (isAt(name, fd_.get(), fd)) ::unlinkat(fd_.get(), name.c_str(), 0);
 }
 
 void StateFolder::setAside(const std::string& name, int fd) const {
-  if (isName(name, fd)) ::renameat(fd_.get(), name.c_str(), fd_.get(), kStateFolderName);
+  if (isAt(name, fd_.get(), fd)) ::renameat(fd_.get(), name.c_str(), fd_.get(), kStateFolderName);
 }
 
 std::vector<std::string> StateFolder::names() const {
@@ -217,7 +191,7 @@ void removeOrphanedState(const std::string& directory, const std::set<std::strin
   if (folder == nullptr) return;
   for (const std::string& name : folder->names()) {
     const std::string ring = directory + "/" + name;
-    if (rings.fileNamed(name) || errno != ENOENT) continue;
+    if (fileAt(name, rings.fd()) || errno != ENOENT) continue;
     if (!gone.contains(ring)) {
       newlyGone.insert(ring);
       continue;

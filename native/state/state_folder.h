@@ -30,9 +30,7 @@ class RingDirectory {
   int fd() const { return fd_.get(); }
   int problem() const { return problem_; }
   // An invalid one if there is none.
-  FileId id() const;
-  // Returns the file of this name, or nullopt. Follows no symbolic link.
-  std::optional<FileId> fileNamed(const std::string& name) const;
+  FileId id() const { return fileOf(fd()).value_or(FileId{}); }
 
  private:
   const FileDescriptor fd_;
@@ -46,9 +44,13 @@ class StateFolder {
 
   // Returns the folder of this directory, or nullptr. Without `reason` there is none yet. All agents of a directory
   // share one object.
-  static std::shared_ptr<StateFolder> find(const RingDirectory& rings, std::string& reason);
+  static std::shared_ptr<StateFolder> find(const RingDirectory& rings, std::string& reason) {
+    return open(rings, false, reason);
+  }
   // As find(), and makes the folder if there is none. Then nullptr has always a reason.
-  static std::shared_ptr<StateFolder> make(const RingDirectory& rings, std::string& reason);
+  static std::shared_ptr<StateFolder> make(const RingDirectory& rings, std::string& reason) {
+    return open(rings, true, reason);
+  }
 
   // Opens a file of this name. Absent: an invalid descriptor without a reason. `fresh`: it must not exist, and is made.
   // The file is a regular one of the effective user with mode 0600 and one name, and this process has locked it.
@@ -70,7 +72,6 @@ class StateFolder {
  private:
   explicit StateFolder(FileDescriptor fd) : fd_(std::move(fd)) {}
   static std::shared_ptr<StateFolder> open(const RingDirectory& rings, bool make, std::string& reason);
-  bool isName(const std::string& name, int fd) const;
 
   const FileDescriptor fd_;
   std::optional<uint64_t> used_;  // by all files, at most
