@@ -3,6 +3,7 @@
 
 #include "bench.h"
 #include "ring/ring_reader.h"
+#include "test/wire_versions.h"
 
 using namespace nixl_otel;
 using namespace nixl_otel::bench;
@@ -119,7 +120,7 @@ int main(int argc, char** argv) {
   }
   const TemporaryDirectory directory;
   std::vector<Case> cases;
-  for (const int32_t version : {1, 2, 3, 4, 5}) cases.push_back({version, 4096, 4095, false});
+  for (const int32_t version : wireVersions()) cases.push_back({version, 4096, 4095, false});
   for (const uint64_t capacity : {256, 65536, 1 << 20}) cases.push_back({4, capacity, capacity - 1, false});
   for (const uint64_t batch : {15, 250, 1000}) cases.push_back({4, 4096, batch, false});
   cases.push_back({4, 4096, 4095, true});

@@ -107,7 +107,7 @@ class World {
   // next drain.
   void rebuild(uint8_t choice) {
     writer_.close();
-    const int32_t version = 1 + choice % 5;
+    const int32_t version = kFirstVersion + choice % (kLastVersion - kFirstVersion + 1);
     const uint64_t capacity = uint64_t{1} << (1 + choice / 5 % 8);
     EXPECT(writer_.create(path_, version, capacity).empty());
     damaged_ = false;

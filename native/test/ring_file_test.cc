@@ -63,7 +63,7 @@ TEST(reportsInconsistentHeaderAsCorrupt) {
 }
 
 TEST(reportsUnknownVersionAsIncompatible) {
-  for (const int32_t version : {6, 7, 999}) {
+  for (const int32_t version : {kLastVersion + 1, kLastVersion + 2, 999}) {
     CHECK_EQ(stateOf(wellFormed().put(16, version).put(20, version)), RingState::kIncompatible);
   }
   // The last one is a text.

@@ -11,6 +11,7 @@
 #include "ring/ring_observer.h"
 #include "temporary_directory.h"
 #include "test_reader.h"
+#include "wire_versions.h"
 
 using namespace nixl_otel;
 
@@ -102,7 +103,7 @@ TEST(restoresHeaderOnRelease) {
 TEST(drainsOverLapEnd) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
-  for (const int32_t version : {1, 2, 3, 4, 5}) {
+  for (const int32_t version : wireVersions()) {
     for (const uint64_t capacity : {8, 4096, 16384}) {
       RingWriter writer;
       REQUIRE_EQ(writer.create(path, version, capacity), std::string());

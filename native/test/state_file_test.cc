@@ -18,6 +18,7 @@
 #include "random_tally.h"
 #include "state/agent_state.h"
 #include "temporary_directory.h"
+#include "wire_versions.h"
 
 namespace {
 std::function<void()> beforeLock;  // called once
@@ -223,7 +224,7 @@ Tally startedAt(double startTimeMs, const Tally& tally) {
 
 TEST(recoversLastCommitOfEachWireVersion) {
   const auto directory = TemporaryDirectory::inMemory();
-  for (const int32_t version : {1, 2, 3, 4, 5}) {
+  for (const int32_t version : wireVersions()) {
     const std::string ring = directory / std::to_string(version);
     Tally tally(somePlan());
     RandomEvents events(version, static_cast<uint64_t>(version));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "random_tally.h"
+#include "wire_versions.h"
 
 using namespace nixl_otel;
 
@@ -49,7 +50,7 @@ void foldTimes(Tally& tally, uint32_t type, uint64_t value, uint32_t times) {
 }  // namespace
 
 TEST(restoresTalliesOfEachWireVersion) {
-  for (const int32_t version : {1, 2, 3, 4, 5}) {
+  for (const int32_t version : wireVersions()) {
     for (uint64_t seed = 0; seed < 20; ++seed) {
       RandomEvents events(version, seed);
       Tally tally(somePlan());

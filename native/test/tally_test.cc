@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "ring/ring_event.h"
+#include "wire_versions.h"
 
 using namespace nixl_otel;
 
@@ -261,7 +262,7 @@ TEST(countsWholeTransfersLikeSingleEvents) {
     add(kTxRequests + direction, random() % 16 == 0 ? 2 : 1);
     if (random() % 16 == 0) add(kMemoryRegistered, value());
   }
-  for (const int32_t version : {1, 2, 3, 4, 5}) {
+  for (const int32_t version : wireVersions()) {
     Tally whole(shared);
     Tally single(shared);
     fold(whole, *releasedLayout(version), events);
