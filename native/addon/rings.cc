@@ -1,4 +1,5 @@
-#include "addon/rings.h"
+// Rings that a JavaScript caller opens by their paths. A list in parentheses before a function names its arguments in
+// JavaScript.
 
 #include <cerrno>
 #include <chrono>
@@ -19,13 +20,6 @@
 #include "sync/mutex.h"
 
 namespace nixl_otel::addon {
-
-Napi::Object ringInfo(Napi::Env env, RingState state, const std::string& reason) {
-  auto result = Napi::Object::New(env);
-  result.Set("state", toString(state));
-  result.Set("reason", reason);
-  return result;
-}
 
 namespace {
 
@@ -72,25 +66,7 @@ Napi::Value openRing(const Napi::CallbackInfo& info) {
   return result;
 }
 
-void closeRing(const Napi::CallbackInfo& info) { held<SharedRing>(info).reset(); }
-
-Napi::Value drainRing(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
-  const MutexLock lock(ring->mutex);
-  std::vector<std::pair<const RingLayout*, RingEvent>> events;
-  ring->reader->drain(static_cast<uint64_t>(number(info[1])), ring->buffer, [&](const RingReader::Chunk& chunk) {
-    for (uint32_t i = 0; i < chunk.count; ++i) {
-      events.emplace_back(&chunk.layout,
-                          decodeSlot(chunk.layout.slot, chunk.slots + size_t{i} * chunk.layout.slot.size));
-    }
-  });
-  auto result = Napi::Array::New(env, events.size());
-  for (uint32_t i = 0; i < events.size(); ++i) result.Set(i, eventObject(env, *events[i].first, events[i].second));
-  return result;
-}
-
-// Like drainRing(), but returns the events in columns.
+// (ring, most)
 Napi::Value drainColumns(const Napi::CallbackInfo& info) {
   const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
   const MutexLock lock(ring->mutex);
@@ -108,10 +84,10 @@ Napi::Value ringStats(const Napi::CallbackInfo& info) {
   const DrainStats stats = ring->reader->stats();
   auto result = ringInfo(env, header.state, header.reason);
   result.Set("wireVersion", ring->reader->layout().version);
-  result.Set("capacity", static_cast<double>(ring->reader->capacity()));
+  result.Set("capacity", ring->reader->capacity());
   result.Set("slotBytes", ring->reader->layout().slot.size);
   const bool ready = header.state == RingState::kReady;
-  result.Set("pending", ready ? static_cast<double>((header.writePos - header.readPos) & (header.capacity - 1)) : 0.0);
+  result.Set("pending", ready ? (header.writePos - header.readPos) & (header.capacity - 1) : 0);
   result.Set("drained", Napi::BigInt::New(env, stats.drained));
   result.Set("restarts", stats.restarts);
   result.Set("foreignMoves", stats.foreignMoves);
@@ -135,11 +111,11 @@ Napi::Value inspectRing(const Napi::CallbackInfo& info) {
   if (file.state != RingState::kReady) return result;
   const HeaderFields& header = file.header;
   result.Set("wireVersion", header.version);
-  result.Set("capacity", static_cast<double>(header.capacity));
+  result.Set("capacity", header.capacity);
   result.Set("slotBytes", header.layout->slot.size);
-  result.Set("writePos", static_cast<double>(header.writePos));
-  result.Set("readPos", static_cast<double>(header.readPos));
-  result.Set("pending", static_cast<double>((header.writePos - header.readPos) & (header.capacity - 1)));
+  result.Set("writePos", header.writePos);
+  result.Set("readPos", header.readPos);
+  result.Set("pending", (header.writePos - header.readPos) & (header.capacity - 1));
   result.Set("consumed", isMark(header.expectedVersion));
   return result;
 }
@@ -179,8 +155,7 @@ Napi::Value findWriters(const Napi::CallbackInfo& info) {
 
 void addRings(Napi::Object exports) {
   add(exports, "openRing", openRing);
-  add(exports, "closeRing", closeRing);
-  add(exports, "drainRing", drainRing);
+  add(exports, "closeRing", release<SharedRing>);
   add(exports, "drainColumns", drainColumns);
   add(exports, "ringStats", ringStats);
   add(exports, "inspectRing", inspectRing);

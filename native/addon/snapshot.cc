@@ -59,64 +59,45 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   putNames(strings, tally);
 }
 
-Napi::Array problemArray(Napi::Env env, const std::vector<RingProblem>& found) {
-  auto problems = Napi::Array::New(env, found.size());
-  for (uint32_t i = 0; i < found.size(); ++i) {
-    auto problem = Napi::Object::New(env);
-    problem.Set("path", toUtf8(found[i].path));
-    problem.Set("state", toString(found[i].state));
-    problem.Set("reason", found[i].reason);
-    problems.Set(i, problem);
-  }
-  return problems;
+void putProblem(Napi::Object object, const RingProblem& problem) {
+  object.Set("path", toUtf8(problem.path));
+  object.Set("state", toString(problem.state));
+  object.Set("reason", problem.reason);
 }
 
-Napi::Array stateProblemArray(Napi::Env env, const std::vector<StateProblem>& found) {
-  auto problems = Napi::Array::New(env, found.size());
-  for (uint32_t i = 0; i < found.size(); ++i) {
-    auto problem = Napi::Object::New(env);
-    problem.Set("path", toUtf8(found[i].path));
-    problem.Set("reason", found[i].reason);
-    problems.Set(i, problem);
-  }
-  return problems;
+void putStateProblem(Napi::Object object, const StateProblem& problem) {
+  object.Set("path", toUtf8(problem.path));
+  object.Set("reason", problem.reason);
 }
 
 // Bytes, apart from the numbers of rings `live` and `ended`. totalBytes is 0 without a limit.
 Napi::Object spaceObject(Napi::Env env, const PlaceSpace& found) {
   auto space = Napi::Object::New(env);
-  const auto put = [&](const char* name, uint64_t value) { space.Set(name, static_cast<double>(value)); };
-  put("totalBytes", found.space.totalBytes);
-  put("freeBytes", found.space.freeBytes);
-  put("lackBytes", found.lackBytes);
-  put("live", found.live);
-  put("liveBytes", found.liveBytes);
-  put("ringBytes", found.ringBytes);
-  put("ended", found.ended);
-  put("endedBytes", found.endedBytes);
-  put("stateBytes", found.stateBytes);
+  space.Set("totalBytes", found.space.totalBytes);
+  space.Set("freeBytes", found.space.freeBytes);
+  space.Set("lackBytes", found.lackBytes);
+  space.Set("live", found.live);
+  space.Set("liveBytes", found.liveBytes);
+  space.Set("ringBytes", found.ringBytes);
+  space.Set("ended", found.ended);
+  space.Set("endedBytes", found.endedBytes);
+  space.Set("stateBytes", found.stateBytes);
   return space;
 }
 
-Napi::Array placeArray(Napi::Env env, const std::vector<PlaceStatus>& found) {
-  auto places = Napi::Array::New(env, found.size());
-  for (uint32_t i = 0; i < found.size(); ++i) {
-    auto place = Napi::Object::New(env);
-    place.Set("state", toString(found[i].state));
-    place.Set("reason", found[i].reason);
-    place.Set("files", static_cast<double>(found[i].files));
-    place.Set("hadRings", found[i].hadRings);
-    place.Set("space", spaceObject(env, found[i].space));
-    places.Set(i, place);
-  }
-  return places;
+void putPlace(Napi::Object object, const PlaceStatus& place) {
+  object.Set("state", toString(place.state));
+  object.Set("reason", place.reason);
+  object.Set("files", place.files);
+  object.Set("hadRings", place.hadRings);
+  object.Set("space", spaceObject(object.Env(), place.space));
 }
 
 Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   auto collector = Napi::Object::New(env);
-  collector.Set("drainIntervalMs", static_cast<double>(stats.drainInterval.count()));
-  collector.Set("ticks", static_cast<double>(stats.ticks));
-  collector.Set("lateTicks", static_cast<double>(stats.lateTicks));
+  collector.Set("drainIntervalMs", stats.drainInterval.count());
+  collector.Set("ticks", stats.ticks);
+  collector.Set("lateTicks", stats.lateTicks);
   collector.Set("maxLagMs", stats.maxLagMs);
   collector.Set("sinceTickMs", stats.sinceTickMs);
   return collector;
@@ -154,14 +135,12 @@ Napi::Object snapshotObject(Napi::Env env, TakenSnapshot& taken, const SourceRep
   result.Set("agents", taken.agents);
   result.Set("words", taken.words->fits() ? room : wordBuffer(env, *taken.words));
   result.Set("strings", textArray(env, taken.strings));
-  result.Set("problemCount", static_cast<double>(report.problemCount));
-  result.Set("problems", problemArray(env, report.problems));
-  result.Set("stateProblems", stateProblemArray(env, report.stateProblems));
-  result.Set("stateLosses", stateProblemArray(env, report.stateLosses));
-  std::vector<std::string> open;
-  for (const std::string& directory : report.openDirectories) open.push_back(toUtf8(directory));
-  result.Set("openDirectories", textArray(env, open));
-  result.Set("places", placeArray(env, report.places));
+  result.Set("problemCount", report.problemCount);
+  result.Set("problems", objectArray(env, report.problems, putProblem));
+  result.Set("stateProblems", objectArray(env, report.stateProblems, putStateProblem));
+  result.Set("stateLosses", objectArray(env, report.stateLosses, putStateProblem));
+  result.Set("openDirectories", textArray(env, report.openDirectories));
+  result.Set("places", objectArray(env, report.places, putPlace));
   result.Set("collector", collectorObject(env, report.stats));
   return result;
 }

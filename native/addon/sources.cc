@@ -74,12 +74,12 @@ Napi::Value recoveredCounts(const Napi::CallbackInfo& info) {
   const auto counts = collector.recoveredCounts(*held<Source>(info), static_cast<uint64_t>(number(info[1])), budget);
   if (counts == nullptr) return info.Env().Undefined();
   Napi::Object result = totalsObject(info.Env(), counts->tally);
-  result.Set("foundFull", static_cast<double>(counts->drains.foundFull));
+  result.Set("foundFull", counts->drains.foundFull);
   result.Set("foundFullMs", counts->fullMs);
   result.Set("restarts", counts->drains.restarts);
   result.Set("resyncs", counts->drains.resyncs);
   result.Set("foreignMoves", counts->drains.foreignMoves);
-  result.Set("refused", static_cast<double>(counts->tally.refused().count()));
+  result.Set("refused", counts->tally.refused().count());
   auto begun = Napi::Array::New(info.Env());
   for (const HistogramStart& start : counts->tally.histogramStarts()) {
     if (!start.isNew) continue;
@@ -105,22 +105,21 @@ void closeTap(const Napi::CallbackInfo& info) {
   Collector::instance().closeTap(held<Source>(info), tap);
 }
 
+template <typename T, typename Field>
+Napi::TypedArrayOf<T> column(Napi::Env env, const std::vector<TappedEvent>& events, Field TappedEvent::* field) {
+  auto array = Napi::TypedArrayOf<T>::New(env, events.size());
+  for (size_t i = 0; i < events.size(); ++i) array[i] = static_cast<T>(events[i].*field);
+  return array;
+}
+
 Napi::Value takeTapped(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::vector<TappedEvent> events = held<EventTap>(info)->take(static_cast<size_t>(number(info[1])));
-  auto ids = Napi::Float64Array::New(env, events.size());
-  auto types = Napi::Uint32Array::New(env, events.size());
-  auto values = Napi::Float64Array::New(env, events.size());
-  for (size_t i = 0; i < events.size(); ++i) {
-    ids[i] = static_cast<double>(events[i].agentId);
-    types[i] = events[i].key;
-    values[i] = static_cast<double>(events[i].value);
-  }
   auto batch = Napi::Object::New(env);
-  batch.Set("length", static_cast<double>(events.size()));
-  batch.Set("agentIds", ids);
-  batch.Set("types", types);
-  batch.Set("values", values);
+  batch.Set("length", events.size());
+  batch.Set("agentIds", column<double>(env, events, &TappedEvent::agentId));
+  batch.Set("types", column<uint32_t>(env, events, &TappedEvent::key));
+  batch.Set("values", column<double>(env, events, &TappedEvent::value));
   return batch;
 }
 
@@ -128,22 +127,12 @@ Napi::Value takeTapped(const Napi::CallbackInfo& info) {
 Napi::Value takeEvents(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::vector<TappedEvent> events = held<EventTap>(info)->take(static_cast<size_t>(number(info[1])));
-  auto ids = Napi::Float64Array::New(env, events.size());
-  auto keys = Napi::Uint32Array::New(env, events.size());
-  auto values = Napi::BigUint64Array::New(env, events.size());
-  auto times = Napi::Float64Array::New(env, events.size());
-  for (size_t i = 0; i < events.size(); ++i) {
-    ids[i] = static_cast<double>(events[i].agentId);
-    keys[i] = events[i].key;
-    values[i] = events[i].value;
-    times[i] = static_cast<double>(events[i].timeUs);
-  }
   auto batch = Napi::Object::New(env);
-  batch.Set("length", static_cast<double>(events.size()));
-  batch.Set("agentIds", ids);
-  batch.Set("keys", keys);
-  batch.Set("values", values);
-  batch.Set("timesUs", times);
+  batch.Set("length", events.size());
+  batch.Set("agentIds", column<double>(env, events, &TappedEvent::agentId));
+  batch.Set("keys", column<uint32_t>(env, events, &TappedEvent::key));
+  batch.Set("values", column<uint64_t>(env, events, &TappedEvent::value));
+  batch.Set("timesUs", column<double>(env, events, &TappedEvent::timeUs));
   return batch;
 }
 
@@ -153,10 +142,10 @@ void setSampling(const Napi::CallbackInfo& info) {
 
 Napi::Object statsObject(Napi::Env env, const TapStats& stats) {
   auto result = Napi::Object::New(env);
-  result.Set("seen", static_cast<double>(stats.seen));
-  result.Set("kept", static_cast<double>(stats.kept));
-  result.Set("sampledOut", static_cast<double>(stats.sampledOut));
-  result.Set("overflowed", static_cast<double>(stats.overflowed));
+  result.Set("seen", stats.seen);
+  result.Set("kept", stats.kept);
+  result.Set("sampledOut", stats.sampledOut);
+  result.Set("overflowed", stats.overflowed);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "addon/words.h"
+#include "ring/ring_file.h"
 
 namespace nixl_otel::addon {
 
@@ -28,6 +29,12 @@ std::shared_ptr<T>& held(const Napi::CallbackInfo& info) {
   return *info[0].As<Napi::External<std::shared_ptr<T>>>().Data();
 }
 
+// Releases what the handle holds.
+template <typename T>
+void release(const Napi::CallbackInfo& info) {
+  held<T>(info).reset();
+}
+
 inline std::string text(const Napi::Value& value) { return value.As<Napi::String>().Utf8Value(); }
 inline double number(const Napi::Value& value) { return value.As<Napi::Number>().DoubleValue(); }
 
@@ -42,6 +49,25 @@ inline Napi::Array textArray(Napi::Env env, const std::vector<std::string>& stri
   auto texts = Napi::Array::New(env, strings.size());
   for (uint32_t i = 0; i < strings.size(); ++i) texts.Set(i, strings[i]);
   return texts;
+}
+
+// An array with an object for each item, whose fields put(object, item) sets.
+template <typename Items, typename Put>
+Napi::Array objectArray(Napi::Env env, const Items& items, Put&& put) {
+  auto objects = Napi::Array::New(env, items.size());
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    auto object = Napi::Object::New(env);
+    put(object, items[i]);
+    objects.Set(i, object);
+  }
+  return objects;
+}
+
+inline Napi::Object ringInfo(Napi::Env env, RingState state, const std::string& reason) {
+  auto result = Napi::Object::New(env);
+  result.Set("state", toString(state));
+  result.Set("reason", reason);
+  return result;
 }
 
 inline Napi::ArrayBuffer wordBuffer(Napi::Env env, const Words& words) {

@@ -83,8 +83,6 @@ Napi::Value openWriter(const Napi::CallbackInfo& info) {
   return result;
 }
 
-void closeWriter(const Napi::CallbackInfo& info) { held<GuardedWriter>(info).reset(); }
-
 // (writer, type, name, category, timestampUs, value)
 Napi::Value push(const Napi::CallbackInfo& info) {
   RingEvent event;
@@ -109,7 +107,7 @@ Napi::Value writerFault(const Napi::CallbackInfo& info) {
 
 void addWriter(Napi::Object exports) {
   add(exports, "openWriter", openWriter);
-  add(exports, "closeWriter", closeWriter);
+  add(exports, "closeWriter", release<GuardedWriter>);
   add(exports, "push", push);
   add(exports, "pendingOf", pendingOf);
   add(exports, "writerFault", writerFault);

@@ -65,7 +65,7 @@ struct SourceReport {
   size_t problemCount = 0;                   // of all; `problems` may have fewer
   std::vector<StateProblem> stateProblems;   // empty for a source without state
   std::vector<StateProblem> stateLosses;     // sums that began at 0 although there was a state file
-  std::vector<std::string> openDirectories;  // directories that every user may write to, if `owners` is not set
+  std::vector<std::string> openDirectories;  // in UTF-8: that every user may write to, if `owners` is not set
   std::vector<PlaceStatus> places;           // in the order of the options
   CollectorStats stats;
 };

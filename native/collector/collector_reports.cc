@@ -51,7 +51,7 @@ bool Collector::report(const Source& source, size_t most, SourceReport& out, Wai
   if (!listProblems(source, most, out, budget) || !listStateProblems(source, most, out, budget)) return false;
   out.places = source.places();
   for (const DirectoryTree& tree : source.trees()) {
-    if (!source.options().owners && tree.writableByAll()) out.openDirectories.push_back(tree.directory());
+    if (!source.options().owners && tree.writableByAll()) out.openDirectories.push_back(toUtf8(tree.directory()));
   }
   out.stats = stats_;
   out.stats.sinceTickMs = sinceTickMs();

@@ -91,12 +91,4 @@ Observation RingObserver::observe(size_t most) {
   return seen;
 }
 
-std::vector<RingEvent> Observation::events() const {
-  std::vector<RingEvent> decoded;
-  for (size_t at = 0; at < slots.size(); at += layout->slot.size) {
-    decoded.push_back(decodeSlot(layout->slot, slots.data() + at));
-  }
-  return decoded;
-}
-
 }  // namespace nixl_otel

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "ring/ring_event.h"
 #include "ring/ring_file.h"
 
 namespace nixl_otel {
@@ -28,7 +27,6 @@ struct Observation {
   bool restarted = false;  // the agent restarted in this file since the last observation
 
   size_t count() const { return layout == nullptr ? 0 : slots.size() / layout->slot.size; }
-  std::vector<RingEvent> events() const;
 };
 
 class RingObserver {

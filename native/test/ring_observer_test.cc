@@ -12,6 +12,7 @@
 #include "ring/ring_reader.h"
 #include "ring/ring_writer.h"
 #include "temporary_directory.h"
+#include "test_reader.h"
 
 using namespace nixl_otel;
 
@@ -62,7 +63,7 @@ class Fixture {
   // Observes, and checks that the events have exactly these values.
   Observation expectSeen(uint64_t from, uint64_t to) {
     const Observation seen = observe();
-    const std::vector<RingEvent> events = seen.events();
+    const std::vector<RingEvent> events = eventsOf(seen);
     REQUIRE_EQ(events.size(), size_t{to - from + 1});
     for (uint64_t i = 0; i < events.size(); ++i) CHECK_EQ(events[i].value, from + i);
     return seen;

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "check.h"
-#include "ring/ring_observer.h"
 #include "temporary_directory.h"
 #include "test_reader.h"
 #include "wire_versions.h"
@@ -32,7 +31,7 @@ void expectTwo(const Image& image, const Expected& last, const Expected& first) 
   image.writeTo(directory / "agent");
   TestReader ring(directory / "agent");
   RingObserver observer(RingFile::open(directory / "agent", RingAccess::kObserve, false));
-  for (const auto& events : {observer.observe(10).events(), ring.drain()}) {
+  for (const auto& events : {eventsOf(observer.observe(10)), ring.drain()}) {
     REQUIRE_EQ(events.size(), 2u);
     const Expected* expected[] = {&last, &first};
     for (int i = 0; i < 2; ++i) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ring/ring_event.h"
+#include "ring/ring_observer.h"
 #include "ring/ring_reader.h"
 #include "ring/ring_writer.h"
 
@@ -41,6 +42,14 @@ struct TestReader {
   nixl_otel::ChunkBuffer buffer;
   std::unique_ptr<nixl_otel::RingReader> reader;
 };
+
+inline std::vector<nixl_otel::RingEvent> eventsOf(const nixl_otel::Observation& seen) {
+  std::vector<nixl_otel::RingEvent> events;
+  for (size_t at = 0; at < seen.slots.size(); at += seen.layout->slot.size) {
+    events.push_back(nixl_otel::decodeSlot(seen.layout->slot, seen.slots.data() + at));
+  }
+  return events;
+}
 
 template <typename T>
 void store(const std::string& path, off_t offset, T value) {

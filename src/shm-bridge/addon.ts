@@ -14,7 +14,6 @@ import type {
   PlaceStatus,
   RecoveredCounters,
   RecoveredCounts,
-  RingEvent,
   RingEventColumns,
   RingInspection,
   RingStats,
@@ -29,7 +28,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 16;
+export const INTERFACE_VERSION = 17;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -126,7 +125,6 @@ export interface Addon {
   tapStats(tap: Handle): TapStats;
   openRing(path: string, force: boolean): RawOpened;
   closeRing(ring: Handle): void;
-  drainRing(ring: Handle, most: number): RingEvent[];
   drainColumns(ring: Handle, most: number): RingEventColumns;
   ringStats(ring: Handle): RingStats;
   inspectRing(path: string, force: boolean): RingInspection;
@@ -134,12 +132,10 @@ export interface Addon {
   findWriters(paths: readonly string[]): number[][];
   /** Locks a directory until the handle is collected. Returns the reason why it cannot, such as `locked by another process`. */
   lockDirectory(path: string): Handle | string;
-  openObserver(path: string, force: boolean): RawOpened;
+  /** With `tally` for observeAndTally() and tallyOf(), without it for observeColumns(). */
+  openObserver(path: string, force: boolean, tally?: RawTally): RawOpened;
   closeObserver(observer: Handle): void;
-  observe(observer: Handle, most: number): ObserveResult;
   observeColumns(observer: Handle, most: number): ObserveResult<RingEventColumns>;
-  openTallyingObserver(path: string, force: boolean, tally: RawTally): RawOpened;
-  closeTallyingObserver(observer: Handle): void;
   observeAndTally(observer: Handle, most: number): ObservedRing;
   tallyOf(observer: Handle): RawTotals;
   openWriter(

@@ -23,7 +23,7 @@ export class Ring {
 
   /** Drains events, oldest first, at most `maxEvents` (default: all). */
   drain(maxEvents = MOST_EVENTS): RingEvent[] {
-    return addon().drainRing(this.#handle.get(), wholeNumberArgument('maxEvents', maxEvents, 1, MOST_EVENTS));
+    return eventsOf(this.drainColumns(maxEvents));
   }
 
   /** drain() in columns, without an object per event: for millions of events per second. */
@@ -54,7 +54,8 @@ export class RingObserver {
 
   /** Returns the events since the previous call, at most `maxEvents` (default: all). */
   observe(maxEvents = MOST_EVENTS): ObserveResult {
-    return addon().observe(this.#handle.get(), wholeNumberArgument('maxEvents', maxEvents, 1, MOST_EVENTS));
+    const seen = this.observeColumns(maxEvents);
+    return { ...seen, events: eventsOf(seen.events) };
   }
 
   /** observe() in columns, without an object per event: for millions of events per second. */
@@ -65,6 +66,14 @@ export class RingObserver {
   close(): void {
     this.#handle.close();
   }
+}
+
+/** Returns an object for each event. */
+function eventsOf({ kinds, kindOf, values, timestampsUs }: RingEventColumns): RingEvent[] {
+  return Array.from(values, (value, i) => {
+    const { timestamped, ...kind } = kinds[kindOf[i]!]!;
+    return timestamped ? { ...kind, timestampUs: timestampsUs[i]!, value } : { ...kind, value };
+  });
 }
 
 /**

@@ -19,7 +19,7 @@ export class TallyingObserver {
   /** Use observeTally(). */
   constructor(path: string, handle: Handle, tally: RawTally) {
     this.path = pathArgument('path', path);
-    this.#handle = new OpenHandle(path, handle, (ring) => addon().closeTallyingObserver(ring));
+    this.#handle = new OpenHandle(path, handle, (ring) => addon().closeObserver(ring));
     this.#tally = tally;
   }
 
@@ -47,6 +47,6 @@ export class TallyingObserver {
  */
 export function observeTally(path: string, tally: TallyOptions, options: OpenRingOptions = {}): TallyingObserver {
   const raw = rawTally(tally);
-  const opened = addon().openTallyingObserver(pathArgument('path', path), isForced(options), raw);
+  const opened = addon().openObserver(pathArgument('path', path), isForced(options), raw);
   return new TallyingObserver(path, handleOf(path, opened), raw);
 }
