@@ -479,24 +479,10 @@ void Agent::releaseTally(const std::shared_ptr<TallySlot>& slot) {
   if (--slot->users == 0 && !slot->isKept) std::erase(tallies_, slot);
 }
 
-bool Agent::addTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget) {
+bool Agent::change(TallySlot& slot, const Change& change, WaitBudget& budget) {
   FairLock lock(mutex_, std::defer_lock);
   if (!lock.lockWithin(budget)) return false;
-  slot.taps.push_back(tap);
-  return true;
-}
-
-bool Agent::removeTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget) {
-  FairLock lock(mutex_, std::defer_lock);
-  if (!lock.lockWithin(budget)) return false;
-  std::erase(slot.taps, tap);
-  return true;
-}
-
-bool Agent::keepAttributes(const std::string& text, WaitBudget& budget) {
-  FairLock lock(mutex_, std::defer_lock);
-  if (!lock.lockWithin(budget)) return false;
-  if (state_ != nullptr) state_->set(&AgentRecord::attributes, text);  // the next drain commits it
+  change(slot, state_.get());
   return true;
 }
 

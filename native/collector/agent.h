@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -152,10 +153,9 @@ class Agent {
   // `isKept`: the source has state.
   std::shared_ptr<TallySlot> acquireTally(const std::shared_ptr<const TallyPlan>& plan, bool isKept);
   void releaseTally(const std::shared_ptr<TallySlot>& slot);
-  bool addTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
-  bool removeTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
-  // Keeps a text in the state file.
-  bool keepAttributes(const std::string& text, WaitBudget& budget);
+  // The state is nullptr for an agent without one. The next drain keeps what changes in it.
+  using Change = std::function<void(TallySlot&, AgentState*)>;
+  bool change(TallySlot& slot, const Change& change, WaitBudget& budget);
   // Sets `reason` to the problem of the state file, and `loss` to the reason why the sums began at 0, or to "".
   bool stateProblem(std::string& reason, std::string& loss, WaitBudget& budget) const;
   // Sets `state` to kReady, or to the state that keeps the ring at the path from being drained, with its reason.

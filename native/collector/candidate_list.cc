@@ -1,7 +1,6 @@
 #include "collector/candidate_list.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace nixl_otel {
 namespace {
@@ -55,16 +54,9 @@ void CandidateList::insert(Candidate candidate) {
   candidates_.emplace(candidate.path, std::move(candidate));
 }
 
-void CandidateList::add(const std::string& path) {
-  Candidate candidate;
-  candidate.path = path;
-  insert(std::move(candidate));
-}
-
 void CandidateList::addReleased(const std::string& path, const FileId& file, const HeaderFields& header,
                                 Clock::time_point now) {
-  Candidate candidate;
-  candidate.path = path;
+  Candidate candidate(path);
   // A ring with events is not parked: the events would wait for the next change of the header.
   if (header.empty()) {
     candidate.parked.emplace(path, file, header, candidates_.size() < kMostMapped);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "collector/collector_locks.h"
 #include "collector/round_robin.h"
@@ -18,6 +19,8 @@ namespace nixl_otel {
 
 struct Candidate {
   static constexpr std::chrono::milliseconds kLongestPause{1000};
+
+  explicit Candidate(std::string at) : path(std::move(at)) {}
 
   std::string path;
   RingState state = RingState::kInitializing;
@@ -45,7 +48,7 @@ class CandidateList {
   // Opens the candidate's ring, or sets its state, reason and next try.
   using TryOpen = std::function<void(Candidate&)>;
 
-  void add(const std::string& path);
+  void add(const std::string& path) { insert(Candidate(path)); }
   // Adds the file of a released ring: parked if the ring is empty, otherwise due at once.
   void addReleased(const std::string& path, const FileId& file, const HeaderFields& header, Clock::time_point now);
   // Removes all other paths.

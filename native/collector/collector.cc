@@ -85,8 +85,7 @@ void Collector::startThread() {
 
 void Collector::close(const std::shared_ptr<Source>& source) {
   const MutexLock lifecycle(lifecycle_);
-  WaitBudget budget = callBudget();
-  makeOrDefer(budget, [this, source](WaitBudget&) REQUIRES(collectorMutex) { removeSource(source); });
+  WaitBudget budget = makeOrDefer([this, source](WaitBudget&) REQUIRES(collectorMutex) { removeSource(source); });
   FairLock lock(collectorMutex, std::defer_lock);
   if (!lock.lockWithin(budget) || !stopping_) return;
   const auto ended = [this]() REQUIRES(collectorMutex) { return !running_; };
@@ -221,7 +220,7 @@ Clock::duration Collector::tick(Clock::time_point now) {
     }
     filler_.fill(ownAgents(), [this](const std::string& path) EXCLUDES(collectorMutex) {
       const FairLock lock(collectorMutex);
-      return mayFill(path);
+      return isWanted(&SourceOptions::fill, path);
     });
   }
   if (isWatching_) return std::max(interval, DirectoryWatch::longestPause.load());

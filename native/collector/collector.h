@@ -118,12 +118,10 @@ class Collector {
   void removeReader(const std::shared_ptr<Source>& source, uint32_t reader);
 
   using Visit = std::function<void(const SourceAgent&, const AgentStatus&, const Tally&)>;
-  // Calls visit() for each of the source's agents. False if the thread held a lock for longer than the budget; then
-  // some agents were not visited.
-  bool snapshot(Source& source, uint32_t reader, const Visit& visit, WaitBudget& budget);
-  // The same in parts, between which the caller may do other work. Visits the next agents after `place`, at most
-  // `most`. An agent that is attached or released between two parts may be missing; a reader has read the last values
-  // of a released one with an earlier snapshot.
+  // Takes a snapshot in parts, between which the caller may do other work: calls visit() for the source's next agents
+  // after `place`, at most `most`. False if the thread held a lock for longer than the budget; then some agents were
+  // not visited. An agent that is attached or released between two parts may be missing; a reader has read the last
+  // values of a released one with an earlier snapshot.
   bool snapshotPart(Source& source, SnapshotPlace& place, size_t most, const Visit& visit, WaitBudget& budget);
   // Notes that the reader has a snapshot, with the last values of dead agents. Call it after the last part, and after
   // all that may fail.
@@ -147,10 +145,9 @@ class Collector {
   void wakeThread() REQUIRES(collectorMutex);
   void updateInterval() REQUIRES(collectorMutex);
   bool isHeld() const REQUIRES(collectorMutex);
-  void makeOrDefer(WaitBudget& budget, const Call& call) EXCLUDES(collectorMutex);
-  using ChangeAgent = std::function<bool(Agent&, TallySlot&, WaitBudget&)>;
-  void changeAgent(const SourceAgent& seen, WaitBudget& budget, const ChangeAgent& change) REQUIRES(collectorMutex);
-  void changeAgents(const Source& source, WaitBudget& budget, const ChangeAgent& change) REQUIRES(collectorMutex);
+  WaitBudget makeOrDefer(const Call& call) EXCLUDES(collectorMutex);
+  void changeAgent(const SourceAgent& seen, WaitBudget& budget, const Agent::Change& change) REQUIRES(collectorMutex);
+  void changeAgents(const Source& source, WaitBudget& budget, const Agent::Change& change) REQUIRES(collectorMutex);
   bool listStateProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget)
       REQUIRES(collectorMutex);
   bool listProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) REQUIRES(collectorMutex);
@@ -176,8 +173,7 @@ class Collector {
               Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void explainBusy(Candidate& candidate) const REQUIRES(collectorThread, collectorMutex);
   std::shared_ptr<const TallyPlan> statePlan(const std::string& path) const REQUIRES(collectorMutex);
-  bool isForced(const std::string& path) const REQUIRES(collectorMutex);
-  bool mayFill(const std::string& path) const REQUIRES(collectorMutex);
+  bool isWanted(bool SourceOptions::* option, const std::string& path) const REQUIRES(collectorMutex);
   Owners allowedOwners(const std::string& path) const REQUIRES(collectorMutex);
   void dropExpired(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   Expiry expiryOf(const Agent& agent, Clock::time_point now) const REQUIRES(collectorThread, collectorMutex);

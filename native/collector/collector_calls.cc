@@ -6,17 +6,18 @@
 
 namespace nixl_otel {
 
-// Calls keep their order, for example the opening and the closing of a source: while earlier calls are deferred, this
-// one is deferred as well.
-void Collector::makeOrDefer(WaitBudget& budget, const Call& call) {
+// Returns what is left of the call's budget. Calls keep their order, for example the opening and the closing of a
+// source: while earlier calls are deferred, this one is deferred as well.
+WaitBudget Collector::makeOrDefer(const Call& call) {
+  WaitBudget budget = callBudget();
   FairLock lock(collectorMutex, std::defer_lock);
   if (lock.lockWithin(budget)) {
     if (deferred_.isEmpty() || !deferred_.add(call)) call(budget);
-    return;
+  } else if (!deferred_.add(call)) {
+    lock.lock();
+    call(budget);
   }
-  if (deferred_.add(call)) return;
-  lock.lock();
-  call(budget);
+  return budget;
 }
 
 void Collector::makeDeferredCalls() {
@@ -49,56 +50,48 @@ uint64_t Collector::requestDrain() {
 }
 
 uint64_t Collector::hold(const std::shared_ptr<Source>& source) {
-  WaitBudget budget = callBudget();
-  makeOrDefer(budget, [source](WaitBudget&) REQUIRES(collectorMutex) { source->hold(); });
+  makeOrDefer([source](WaitBudget&) REQUIRES(collectorMutex) { source->hold(); });
   return requestDrain();
 }
 
 std::shared_ptr<EventTap> Collector::openTap(const std::shared_ptr<Source>& source, const TapWants& wants,
                                              size_t capacity) {
   auto tap = std::make_shared<EventTap>(wants, capacity);
-  WaitBudget limit = callBudget();
-  makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
+  makeOrDefer([=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
     source->addTap(tap);
-    changeAgents(*source, budget,
-                 [tap](Agent& agent, TallySlot& slot, WaitBudget& left) { return agent.addTap(slot, tap, left); });
+    changeAgents(*source, budget, [tap](TallySlot& slot, AgentState*) { slot.taps.push_back(tap); });
   });
   return tap;
 }
 
 void Collector::closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<EventTap>& tap) {
-  WaitBudget limit = callBudget();
-  makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
+  makeOrDefer([=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
     source->removeTap(tap);
-    changeAgents(*source, budget,
-                 [tap](Agent& agent, TallySlot& slot, WaitBudget& left) { return agent.removeTap(slot, tap, left); });
+    changeAgents(*source, budget, [tap](TallySlot& slot, AgentState*) { std::erase(slot.taps, tap); });
   });
 }
 
 // Changes an agent. If the collector's thread holds the agent's lock for longer than the budget, it makes the change at
 // its next step.
-void Collector::changeAgent(const SourceAgent& seen, WaitBudget& budget, const ChangeAgent& change) {
-  if (change(*seen.agent, *seen.slot, budget)) return;
-  const Call later = [seen, change](WaitBudget&) {
-    WaitBudget forEver;
-    change(*seen.agent, *seen.slot, forEver);
-  };
-  WaitBudget unused;
-  if (!deferred_.add(later)) later(unused);
+void Collector::changeAgent(const SourceAgent& seen, WaitBudget& budget, const Agent::Change& change) {
+  if (seen.agent->change(*seen.slot, change, budget)) return;
+  const Call later = [seen, change](WaitBudget& left) { seen.agent->change(*seen.slot, change, left); };
+  WaitBudget forEver;
+  if (!deferred_.add(later)) later(forEver);
 }
 
-void Collector::changeAgents(const Source& source, WaitBudget& budget, const ChangeAgent& change) {
+void Collector::changeAgents(const Source& source, WaitBudget& budget, const Agent::Change& change) {
   for (const auto& [path, seen] : source.agents()) changeAgent(seen, budget, change);
 }
 
 void Collector::keepAttributes(const std::shared_ptr<Source>& source, uint64_t tally, const std::string& text) {
-  WaitBudget limit = callBudget();
-  makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
+  makeOrDefer([=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
     const SourceAgent* seen = source->find(tally);
     if (seen == nullptr) return;
     drainAll_ = true;
-    changeAgent(*seen, budget,
-                [text](Agent& agent, TallySlot&, WaitBudget& left) { return agent.keepAttributes(text, left); });
+    changeAgent(*seen, budget, [text](TallySlot&, AgentState* state) {
+      if (state != nullptr) state->set(&AgentRecord::attributes, text);
+    });
   });
 }
 
@@ -112,14 +105,12 @@ std::shared_ptr<const RecoveredCounts> Collector::recoveredCounts(const Source& 
 
 uint32_t Collector::addReader(const std::shared_ptr<Source>& source) {
   const uint32_t reader = source->newReader();
-  WaitBudget limit = callBudget();
-  makeOrDefer(limit, [source, reader](WaitBudget&) REQUIRES(collectorMutex) { source->addReader(reader); });
+  makeOrDefer([source, reader](WaitBudget&) REQUIRES(collectorMutex) { source->addReader(reader); });
   return reader;
 }
 
 void Collector::removeReader(const std::shared_ptr<Source>& source, uint32_t reader) {
-  WaitBudget limit = callBudget();
-  makeOrDefer(limit, [source, reader](WaitBudget&) REQUIRES(collectorMutex) { source->removeReader(reader); });
+  makeOrDefer([source, reader](WaitBudget&) REQUIRES(collectorMutex) { source->removeReader(reader); });
 }
 
 }  // namespace nixl_otel

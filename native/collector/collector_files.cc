@@ -168,8 +168,8 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now, size_t& ope
     if (!recalled.notYet.empty() && !waitsForState(candidate, now)) recalled.notYet.clear();
     return recalled;
   };
-  auto reader = RingReader::open(candidate.path, isForced(candidate.path), candidate.state, candidate.reason,
-                                 allowedOwners(candidate.path), recall);
+  auto reader = RingReader::open(candidate.path, isWanted(&SourceOptions::force, candidate.path), candidate.state,
+                                 candidate.reason, allowedOwners(candidate.path), recall);
   if (reader == nullptr) {
     if (candidate.state == RingState::kBusy) explainBusy(candidate);
     candidate.waitLonger(now);
@@ -211,18 +211,10 @@ std::shared_ptr<const TallyPlan> Collector::statePlan(const std::string& path) c
   return nullptr;
 }
 
-// True if one of the sources with this path in its places has the option `force`.
-bool Collector::isForced(const std::string& path) const {
+// True if one of the sources with this path in its places has this option.
+bool Collector::isWanted(bool SourceOptions::* option, const std::string& path) const {
   for (const auto& source : sources_) {
-    if (source->options().force && source->covers(path)) return true;
-  }
-  return false;
-}
-
-// True if one of the sources with this path in its places has the option `fill`.
-bool Collector::mayFill(const std::string& path) const {
-  for (const auto& source : sources_) {
-    if (source->options().fill && source->covers(path)) return true;
+    if (source->options().*option && source->covers(path)) return true;
   }
   return false;
 }

@@ -14,13 +14,6 @@ constexpr char kDeletedReason[] =
 
 }  // namespace
 
-bool Collector::snapshot(Source& source, uint32_t reader, const Visit& visit, WaitBudget& budget) {
-  SnapshotPlace place;
-  if (!snapshotPart(source, place, SIZE_MAX, visit, budget)) return false;
-  noteRead(source, reader, place, budget);
-  return true;
-}
-
 bool Collector::snapshotPart(Source& source, SnapshotPlace& place, size_t most, const Visit& visit,
                              WaitBudget& budget) {
   std::vector<SourceAgent> agents;

@@ -53,7 +53,10 @@ void Source::link(const std::shared_ptr<Agent>& agent) {
     SourceAgent seen{agent, agent->acquireTally(tallyPlan_, options_.state), toUtf8(name),
                      toUtf8(trees_[i].directory())};
     WaitBudget forEver;
-    for (const auto& tap : taps_) agent->addTap(*seen.slot, tap, forEver);
+    const auto addTaps = [this](TallySlot& slot, AgentState*) REQUIRES(collectorMutex) {
+      slot.taps.insert(slot.taps.end(), taps_.begin(), taps_.end());
+    };
+    agent->change(*seen.slot, addTaps, forEver);
     agents_.emplace(agent->path(), std::move(seen));
     hadRings_[i] = true;
     return;
@@ -65,7 +68,10 @@ void Source::unlink(const std::string& path) {
   if (seen == agents_.end()) return;
   Agent& agent = *seen->second.agent;
   WaitBudget forEver;
-  for (const auto& tap : taps_) agent.removeTap(*seen->second.slot, tap, forEver);
+  const auto removeTaps = [this](TallySlot& slot, AgentState*) REQUIRES(collectorMutex) {
+    for (const auto& tap : taps_) std::erase(slot.taps, tap);
+  };
+  agent.change(*seen->second.slot, removeTaps, forEver);
   agent.releaseTally(seen->second.slot);
   agents_.erase(seen);
 }

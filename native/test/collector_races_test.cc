@@ -75,8 +75,7 @@ TEST(countsEveryEventOfShortLivedRingsDuringConcurrentCalls) {
     });
     const RepeatedCall readers([&] {
       const uint32_t reader = Collector::instance().addReader(source.handle);
-      WaitBudget forEver;
-      Collector::instance().snapshot(*source.handle, reader, [](const auto&, const auto&, const auto&) {}, forEver);
+      source.snapshot([](const auto&, const auto&, const auto&) {}, reader);
       Collector::instance().removeReader(source.handle, reader);
     });
     const RepeatedCall taps([&] {

@@ -56,9 +56,12 @@ struct TestSource {
     });
     return sum;
   }
-  void snapshot(const Collector::Visit& visit) {
+  // Takes a whole snapshot.
+  void snapshot(const Collector::Visit& visit, uint32_t reader = Source::kNoReader) {
     WaitBudget forEver;
-    Collector::instance().snapshot(*handle, Source::kNoReader, visit, forEver);
+    SnapshotPlace place;
+    if (!Collector::instance().snapshotPart(*handle, place, SIZE_MAX, visit, forEver)) std::abort();
+    Collector::instance().noteRead(*handle, reader, place, forEver);
   }
   // Returns the status of one agent.
   AgentStatus status(const std::string& agent) {
