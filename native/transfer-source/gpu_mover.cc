@@ -15,53 +15,44 @@ namespace nixl_otel::transfer_source {
 // the names with _v2.
 struct CudaDriver {
   using Ptr = unsigned long long;
-  int (*init)(unsigned flags);
-  int (*deviceGet)(int* device, int ordinal);
-  int (*deviceGetName)(char* name, int length, int device);
-  int (*primaryCtxRetain)(void** context, int device);
-  int (*primaryCtxRelease)(int device);
-  int (*ctxSetCurrent)(void* context);
-  int (*memAlloc)(Ptr* pointer, size_t bytes);
-  int (*memFree)(Ptr pointer);
-  int (*memAllocHost)(void** pointer, size_t bytes);
-  int (*memFreeHost)(void* pointer);
-  int (*streamCreate)(void** stream, unsigned flags);
-  int (*streamDestroy)(void* stream);
-  int (*streamSynchronize)(void* stream);
-  int (*copyHostToDevice)(Ptr to, const void* from, size_t bytes, void* stream);
-  int (*copyDeviceToHost)(void* to, Ptr from, size_t bytes, void* stream);
-  int (*copyDeviceToDevice)(Ptr to, Ptr from, size_t bytes, void* stream);
-  int (*getErrorName)(int result, const char** name);
+  void* const library = open();
+  int (*init)(unsigned flags) = find("cuInit");
+  int (*deviceGet)(int* device, int ordinal) = find("cuDeviceGet");
+  int (*deviceGetName)(char* name, int length, int device) = find("cuDeviceGetName");
+  int (*primaryCtxRetain)(void** context, int device) = find("cuDevicePrimaryCtxRetain");
+  int (*primaryCtxRelease)(int device) = find("cuDevicePrimaryCtxRelease_v2");
+  int (*ctxSetCurrent)(void* context) = find("cuCtxSetCurrent");
+  int (*memAlloc)(Ptr* pointer, size_t bytes) = find("cuMemAlloc_v2");
+  int (*memFree)(Ptr pointer) = find("cuMemFree_v2");
+  int (*memAllocHost)(void** pointer, size_t bytes) = find("cuMemAllocHost_v2");
+  int (*memFreeHost)(void* pointer) = find("cuMemFreeHost");
+  int (*streamCreate)(void** stream, unsigned flags) = find("cuStreamCreate");
+  int (*streamDestroy)(void* stream) = find("cuStreamDestroy_v2");
+  int (*streamSynchronize)(void* stream) = find("cuStreamSynchronize");
+  int (*copyHostToDevice)(Ptr to, const void* from, size_t bytes, void* stream) = find("cuMemcpyHtoDAsync_v2");
+  int (*copyDeviceToHost)(void* to, Ptr from, size_t bytes, void* stream) = find("cuMemcpyDtoHAsync_v2");
+  int (*copyDeviceToDevice)(Ptr to, Ptr from, size_t bytes, void* stream) = find("cuMemcpyDtoDAsync_v2");
+  int (*getErrorName)(int result, const char** name) = find("cuGetErrorName");
 
-  CudaDriver() {
+  static void* open() {
     // The library is never closed, because the driver's threads continue to run.
-    void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      throw std::runtime_error(std::string("--gpu needs an NVIDIA driver, and there is none here: ") + ::dlerror());
-    }
-    find(library, init, "cuInit");
-    find(library, deviceGet, "cuDeviceGet");
-    find(library, deviceGetName, "cuDeviceGetName");
-    find(library, primaryCtxRetain, "cuDevicePrimaryCtxRetain");
-    find(library, primaryCtxRelease, "cuDevicePrimaryCtxRelease_v2");
-    find(library, ctxSetCurrent, "cuCtxSetCurrent");
-    find(library, memAlloc, "cuMemAlloc_v2");
-    find(library, memFree, "cuMemFree_v2");
-    find(library, memAllocHost, "cuMemAllocHost_v2");
-    find(library, memFreeHost, "cuMemFreeHost");
-    find(library, streamCreate, "cuStreamCreate");
-    find(library, streamDestroy, "cuStreamDestroy_v2");
-    find(library, streamSynchronize, "cuStreamSynchronize");
-    find(library, copyHostToDevice, "cuMemcpyHtoDAsync_v2");
-    find(library, copyDeviceToHost, "cuMemcpyDtoHAsync_v2");
-    find(library, copyDeviceToDevice, "cuMemcpyDtoDAsync_v2");
-    find(library, getErrorName, "cuGetErrorName");
+    void* opened = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (opened != nullptr) return opened;
+    throw std::runtime_error(std::string("--gpu needs an NVIDIA driver, and there is none here: ") + ::dlerror());
   }
 
-  template <typename Function>
-  static void find(void* library, Function& function, const char* name) {
-    function = reinterpret_cast<Function>(::dlsym(library, name));
-    if (function == nullptr) throw std::runtime_error(std::string("this libcuda.so.1 has no ") + name);
+  // Becomes a pointer of the type that it initialises.
+  struct Symbol {
+    void* address;
+    template <typename Function>
+    operator Function*() const {
+      return reinterpret_cast<Function*>(address);
+    }
+  };
+  Symbol find(const char* name) const {
+    void* address = ::dlsym(library, name);
+    if (address == nullptr) throw std::runtime_error(std::string("this libcuda.so.1 has no ") + name);
+    return {address};
   }
 
   void check(int result, const char* call) const {
