@@ -99,7 +99,7 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   collector.Set("ticks", stats.ticks);
   collector.Set("lateTicks", stats.lateTicks);
   collector.Set("maxLagMs", stats.maxLagMs);
-  collector.Set("sinceTickMs", stats.sinceTickMs);
+  collector.Set("sinceTickMs", Collector::instance().sinceTickMs());
   return collector;
 }
 

@@ -43,8 +43,7 @@ struct CollectorStats {
   std::chrono::milliseconds drainInterval{0};
   uint64_t ticks = 0;
   uint64_t lateTicks = 0;
-  double maxLagMs = 0;     // longest time between two ticks, without waits for the first ring
-  double sinceTickMs = 0;  // time from the last tick to the read of these stats
+  double maxLagMs = 0;  // longest time between two ticks, without waits for the first ring
 };
 
 struct RingProblem {

@@ -98,7 +98,7 @@ void Collector::removeOrphans(Clock::time_point now) {
   for (const auto& source : sources_) {
     if (!source->options().state) continue;
     for (const DirectoryTree& tree : source->trees()) {
-      for (const std::string& folder : tree.folders()) removeOrphanedState(folder, gone, goneRings_);
+      for (const auto& [path, folder] : tree.folders()) removeOrphanedState(path, gone, goneRings_);
     }
   }
 }
@@ -112,7 +112,7 @@ bool Collector::watchIfEmpty() {
     if (!isWatchable) break;  // before the paths are copied: with a ring, this is nearly every tick
     for (const DirectoryTree& tree : source->trees()) {
       isWatchable &= tree.state() == RingState::kReady && tree.problems().empty();
-      for (const std::string& folder : tree.folders()) folders.insert(folder);
+      for (const auto& [path, folder] : tree.folders()) folders.insert(path);
     }
   }
   if (!isWatchable) folders.clear();

@@ -47,15 +47,12 @@ bool Collector::report(const Source& source, size_t most, SourceReport& out, Wai
     if (!source.options().owners && tree.writableByAll()) out.openDirectories.push_back(toUtf8(tree.directory()));
   }
   out.stats = stats_;
-  out.stats.sinceTickMs = sinceTickMs();
   return true;
 }
 
 CollectorStats Collector::stats() {
   const FairLock lock(collectorMutex);
-  CollectorStats stats = stats_;
-  stats.sinceTickMs = sinceTickMs();
-  return stats;
+  return stats_;
 }
 
 double Collector::sinceTickMs() const {

@@ -83,14 +83,6 @@ bool DirectoryTree::covers(const std::string& path, std::string& agent) const {
   return depth == 0 && ::fnmatch(pattern_.c_str(), agent.c_str(), FNM_PERIOD) == 0;
 }
 
-std::vector<std::string> DirectoryTree::withState() const {
-  std::vector<std::string> paths;
-  for (const auto& [path, folder] : folders_) {
-    if (folder.hasState) paths.push_back(path);
-  }
-  return paths;
-}
-
 bool DirectoryTree::visit(const std::string& path, const std::string& prefix, int depth) {
   struct stat info;
   // The directory itself may be a link: the operator configured it. A folder below it may not.
@@ -123,12 +115,6 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
   if (folder.cut) problems_[directory_] = "more than " + std::to_string(kMaxEntries) + " files; the rest is ignored";
   for (const std::string& name : folder.folders) changed |= visit(path + "/" + name, prefix + name + "/", depth + 1);
   return changed;
-}
-
-std::vector<std::string> DirectoryTree::folders() const {
-  std::vector<std::string> paths;
-  for (const auto& [path, folder] : folders_) paths.push_back(path);
-  return paths;
 }
 
 // Sets the state of a directory that cannot be read.

@@ -35,31 +35,29 @@ class DirectoryTree {
   const std::vector<FoundFile>& files() const { return files_; }
   // True if a file at this path is or would be one of files(). Sets `agent` to its path relative to the directory.
   bool covers(const std::string& path, std::string& agent) const;
-  // Paths of the directory and of the folders in it that were found.
-  std::vector<std::string> folders() const;
   const std::string& directory() const { return directory_; }
   // State of the directory itself: kReady, kAbsent, kCorrupt (not a directory) or kDenied, and the reason.
   RingState state() const { return state_; }
   const std::string& reason() const { return reason_; }
   // Folders that cannot be read completely: the reason by the path.
   const std::map<std::string, std::string>& problems() const { return problems_; }
-  // Paths of the directories that have a folder with the state of consumers, which is not searched for rings.
-  std::vector<std::string> withState() const;
   // True if every user of the machine may add files to the directory or to one of its folders.
   bool writableByAll() const { return writableByAll_; }
 
- private:
   struct Folder {
     timespec changed{};
     bool settled = false;  // the next change will change the mtime: at the read it was old enough
     bool seen = false;
     bool cut = false;       // only a part was read, see kMaxEntries
-    bool hasState = false;  // has a folder with the state of consumers
+    bool hasState = false;  // has a folder with the state of consumers, which is not searched for rings
     size_t entries() const { return files.size() + folders.size(); }
     std::vector<FoundFile> files;
     std::vector<std::string> folders;
   };
+  // The directory and the folders in it that were found, by their paths.
+  const std::map<std::string, Folder>& folders() const { return folders_; }
 
+ private:
   bool visit(const std::string& path, const std::string& prefix, int depth);
   void fail(int error);
   bool read(Folder& folder, const std::string& path, const std::string& prefix, int depth);

@@ -85,8 +85,8 @@ void SpaceWatch::finish(const std::vector<std::shared_ptr<Source>>& sources) {
     const auto lack = lackByDevice_.find(directory.id().device);
     place.lackBytes = lack == lackByDevice_.end() ? 0 : lack->second;
     std::string reason;
-    for (const std::string& folder : tree.withState()) {
-      const auto state = StateFolder::find(RingDirectory(folder), reason);
+    for (const auto& [path, folder] : tree.folders()) {
+      const auto state = folder.hasState ? StateFolder::find(RingDirectory(path), reason) : nullptr;
       if (state != nullptr) place.stateBytes += state->usedBytes();
     }
     sources[at.first]->noteSpace(at.second, place);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 namespace nixl_otel {
 namespace {
@@ -28,16 +27,13 @@ uintptr_t pageSize() {
 void forward(int signal, siginfo_t* info, void* context) {
   // True if the previous handler forwarded the fault to this handler again: then no handler accepts it.
   const bool loop = forwarding != 0;
-  const bool siginfo = (previous.sa_flags & SA_SIGINFO) != 0;
-  if (!loop && siginfo && previous.sa_sigaction != nullptr) {
+  if (!loop && previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
     forwarding = 1;
-    previous.sa_sigaction(signal, info, context);
-    forwarding = 0;
-    return;
-  }
-  if (!loop && !siginfo && previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-    forwarding = 1;
-    previous.sa_handler(signal);
+    if ((previous.sa_flags & SA_SIGINFO) != 0) {
+      previous.sa_sigaction(signal, info, context);
+    } else {
+      previous.sa_handler(signal);
+    }
     forwarding = 0;
     return;
   }
@@ -89,20 +85,6 @@ int guardMappings() {
   ::pthread_mutex_unlock(&installing);
   return problem;
 }
-
-HeaderMapping::HeaderMapping(HeaderMapping&& other) noexcept
-    : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-
-HeaderMapping& HeaderMapping::operator=(HeaderMapping&& other) noexcept {
-  if (this != &other) {
-    unmap();
-    base_ = std::exchange(other.base_, nullptr);
-    bytes_ = std::exchange(other.bytes_, 0);
-  }
-  return *this;
-}
-
-HeaderMapping::~HeaderMapping() { unmap(); }
 
 int HeaderMapping::map(int fd, size_t bytes, bool writable) {
   unmap();

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace nixl_otel {
 
@@ -25,9 +26,12 @@ int guardMappings();
 class HeaderMapping {
  public:
   HeaderMapping() = default;
-  HeaderMapping(HeaderMapping&& other) noexcept;
-  HeaderMapping& operator=(HeaderMapping&& other) noexcept;
-  ~HeaderMapping();
+  HeaderMapping(HeaderMapping&& other) noexcept { swap(other); }
+  HeaderMapping& operator=(HeaderMapping&& other) noexcept {
+    HeaderMapping(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~HeaderMapping() { unmap(); }
 
   // Replaces the mapping. Returns 0 or an errno.
   int map(int fd, size_t bytes, bool writable);
@@ -36,6 +40,11 @@ class HeaderMapping {
   size_t bytes() const { return bytes_; }
 
  private:
+  void swap(HeaderMapping& other) noexcept {
+    std::swap(base_, other.base_);
+    std::swap(bytes_, other.bytes_);
+  }
+
   std::byte* base_ = nullptr;
   size_t bytes_ = 0;
 };

@@ -10,53 +10,54 @@ namespace {
 constexpr uint32_t kSuspect = 1;
 constexpr uint32_t kShared = 2;
 
+// Fields of a file and of the record beside them, in one list for both directions: copy(field of the file, of the
+// record) sets one of them.
+void eachOf(auto& fields, auto& stats, const auto& copy) {
+  copy(fields.drained, stats.drained);
+  copy(fields.foundFull, stats.foundFull);
+  copy(fields.restarts, stats.restarts);
+  copy(fields.foreignMoves, stats.foreignMoves);
+  copy(fields.resyncs, stats.resyncs);
+}
+
+void eachOfAgent(auto& fields, auto& agent, const auto& copy) {
+  copy(fields.lastEventMs, agent.lastEventMs);
+  copy(fields.fullMs, agent.fullMs);
+  copy(fields.writerStartTime, agent.writer.startTime);
+  copy(fields.pidNamespace, agent.pidNamespace);
+  copy(fields.writer, agent.writer.pid);
+  copy(fields.replacements, agent.replacements);
+  eachOf(fields, agent.retired, copy);
+}
+
+void eachOfRing(auto& fields, auto& ring, const auto& copy) {
+  copy(fields.device, ring.id.file.device);
+  copy(fields.inode, ring.id.file.inode);
+  copy(fields.bornSeconds, ring.id.born.tv_sec);
+  copy(fields.bornNanoseconds, ring.id.born.tv_nsec);
+  copy(fields.capacity, ring.capacity);
+  copy(fields.slotBytes, ring.slotBytes);
+  copy(fields.before, ring.drain.before);
+  copy(fields.after, ring.drain.after);
+  copy(fields.mark, ring.drain.mark);
+  copy(fields.version, ring.drain.version);
+  copy(fields.fromZero, ring.drain.fromZero);
+  copy(fields.gaps, ring.drain.gaps);
+  copy(fields.gapBefore, ring.drain.gapBefore);
+  for (size_t i = 0; i < DrainRecord::kMostGaps; ++i) copy(fields.gapAt[i], ring.drain.gapAt[i]);
+  eachOf(fields, ring.drain.stats, copy);
+  copy(fields.suspect, ring.drain.stats.suspect);
+}
+static_assert(std::size(RingFields{}.gapAt) == DrainRecord::kMostGaps);
+
+constexpr auto kToFile = [](auto& field, const auto& value) {
+  field = static_cast<std::decay_t<decltype(field)>>(value);
+};
+constexpr auto kToRecord = [](const auto& field, auto& value) { kToFile(value, field); };
+
 void store(AgentFields& to, const AgentRecord& agent) {
-  to.lastEventMs = agent.lastEventMs;
-  to.fullMs = agent.fullMs;
-  to.writerStartTime = agent.writer.startTime;
-  to.pidNamespace = agent.pidNamespace;
-  to.drained = agent.retired.drained;
-  to.foundFull = agent.retired.foundFull;
-  to.writer = agent.writer.pid;
-  to.replacements = agent.replacements;
-  to.restarts = agent.retired.restarts;
-  to.foreignMoves = agent.retired.foreignMoves;
-  to.resyncs = agent.retired.resyncs;
+  eachOfAgent(to, agent, kToFile);
   to.suspect = (agent.retired.suspect ? kSuspect : 0) | (agent.shared ? kShared : 0);
-}
-
-void store(RingFields& to, const RingRecord& ring) {
-  const DrainRecord& drain = ring.drain;
-  to.device = ring.id.file.device;
-  to.inode = ring.id.file.inode;
-  to.bornSeconds = ring.id.born.tv_sec;
-  to.bornNanoseconds = ring.id.born.tv_nsec;
-  to.capacity = ring.capacity;
-  to.before = drain.before;
-  to.after = drain.after;
-  to.drained = drain.stats.drained;
-  to.foundFull = drain.stats.foundFull;
-  to.slotBytes = ring.slotBytes;
-  to.mark = drain.mark;
-  to.version = drain.version;
-  to.fromZero = drain.fromZero ? 1 : 0;
-  to.restarts = drain.stats.restarts;
-  to.foreignMoves = drain.stats.foreignMoves;
-  to.resyncs = drain.stats.resyncs;
-  to.suspect = drain.stats.suspect ? 1 : 0;
-  to.gaps = drain.gaps;
-  to.gapBefore = drain.gapBefore;
-  static_assert(std::size(RingFields{}.gapAt) == DrainRecord::kMostGaps);
-  std::copy(drain.gapAt.begin(), drain.gapAt.end(), to.gapAt);
-}
-
-DrainStats statsOf(const auto& fields) {
-  return {.drained = fields.drained,
-          .restarts = fields.restarts,
-          .foreignMoves = fields.foreignMoves,
-          .resyncs = fields.resyncs,
-          .foundFull = fields.foundFull,
-          .suspect = fields.suspect != 0};
 }
 
 // A length of time, or a time since the Unix epoch, that a clock of this century may have.
@@ -69,22 +70,11 @@ bool restoreRing(const Section& section, RingRecord& ring) {
   // Not this capacity: until the ring has come to rest, positions are those of the ring that it replaced.
   if (fields.before >= kMaxCapacity || fields.after >= kMaxCapacity) return false;
   if (fields.gaps > DrainRecord::kMostGaps) return false;
-  for (uint32_t i = 0; i < fields.gaps; ++i) {
-    if (fields.gapAt[i] >= kMaxCapacity) return false;
+  if (std::any_of(fields.gapAt, fields.gapAt + fields.gaps, [](uint32_t at) { return at >= kMaxCapacity; })) {
+    return false;
   }
-  ring.id.file = {fields.device, fields.inode};
-  ring.id.born = {fields.bornSeconds, fields.bornNanoseconds};
-  ring.capacity = fields.capacity;
-  ring.slotBytes = fields.slotBytes;
-  ring.drain = {.mark = fields.mark,
-                .version = fields.version,
-                .before = fields.before,
-                .after = fields.after,
-                .fromZero = fields.fromZero != 0,
-                .gapBefore = fields.gapBefore != 0,
-                .gaps = fields.gaps,
-                .stats = statsOf(fields)};
-  std::copy_n(fields.gapAt, fields.gaps, ring.drain.gapAt.begin());
+  eachOfRing(fields, ring, kToRecord);
+  std::fill(ring.drain.gapAt.begin() + fields.gaps, ring.drain.gapAt.end(), 0);
   return true;
 }
 
@@ -92,12 +82,8 @@ bool restoreAgent(const Section& section, AgentRecord& agent) {
   AgentFields fields;
   if (!section.read(fields)) return false;
   if (!isTime(fields.lastEventMs) || !isTime(fields.fullMs) || fields.writer < 0) return false;
-  agent.lastEventMs = fields.lastEventMs;
-  agent.fullMs = fields.fullMs;
-  agent.writer = {fields.writer, fields.writerStartTime};
-  agent.pidNamespace = fields.pidNamespace;
-  agent.replacements = fields.replacements;
-  agent.retired = statsOf(fields);
+  eachOfAgent(fields, agent, kToRecord);
+  agent.retired.suspect = fields.suspect != 0;
   agent.shared = (fields.suspect & kShared) != 0;
   return true;
 }
@@ -115,7 +101,7 @@ void AgentSections::rewrite(SectionWriter& to, const AgentRecord& agent) {
   rings_.clear();
   for (const RingRecord& ring : agent.rings) {
     rings_.push_back(to.offset());
-    store(to.add<RingFields>(SectionType::kRing), ring);
+    eachOfRing(to.add<RingFields>(SectionType::kRing), ring, kToFile);
   }
   attributes_ = agent.attributes;
   to.add<NoFields>(SectionType::kAttributes, std::as_bytes(std::span(attributes_)));
@@ -124,7 +110,7 @@ void AgentSections::rewrite(SectionWriter& to, const AgentRecord& agent) {
 bool AgentSections::update(std::byte* base, const AgentRecord& agent) {
   if (agent.rings.size() != rings_.size() || agent.attributes != attributes_) return false;
   store(fixedAt<AgentFields>(base + place_), agent);
-  for (size_t i = 0; i < rings_.size(); ++i) store(fixedAt<RingFields>(base + rings_[i]), agent.rings[i]);
+  for (size_t i = 0; i < rings_.size(); ++i) eachOfRing(fixedAt<RingFields>(base + rings_[i]), agent.rings[i], kToFile);
   return true;
 }
 
