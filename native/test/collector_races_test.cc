@@ -75,7 +75,8 @@ TEST(countsEveryEventOfShortLivedRingsDuringConcurrentCalls) {
     });
     const RepeatedCall readers([&] {
       const uint32_t reader = Collector::instance().addReader(source.handle);
-      source.snapshot([](const auto&, const auto&, const auto&) {}, reader);
+      WaitBudget forEver;
+      wholeSnapshot(*source.handle, reader, [](const auto&, const auto&, const auto&) {}, forEver);
       Collector::instance().removeReader(source.handle, reader);
     });
     const RepeatedCall taps([&] {

@@ -26,7 +26,7 @@ uint64_t counted(Source& source) {
     for (const EventTally& event : tally.events()) sum += event.count;
   };
   WaitBudget forEver;
-  Collector::instance().snapshot(source, Source::kNoReader, add, forEver);
+  wholeSnapshot(source, Source::kNoReader, add, forEver);
   return sum;
 }
 
@@ -105,7 +105,7 @@ TEST(countsReplacedRingsUnderOneName) {
   const auto check = [](const SourceAgent&, const AgentStatus&, const Tally& tally) {
     CHECK(tally.memoryInUse() == 4096);
   };
-  collector.snapshot(*source, Source::kNoReader, check, forEver);
+  wholeSnapshot(*source, Source::kNoReader, check, forEver);
   collector.close(source);
 }
 

@@ -181,12 +181,12 @@ TEST(keepsLastValuesOfDeadAgentAfterFailedSnapshot) {
   waitUntil([&] { return source.status("0").life == Life::kDead; });
   rings.holdAt(HoldPoint::kFirst);
   WaitBudget none{milliseconds(0), milliseconds(0), 0};
-  CHECK(!collector.snapshot(*source.handle, reader, [](const auto&, const auto&, const auto&) {}, none));
+  CHECK(!wholeSnapshot(*source.handle, reader, [](const auto&, const auto&, const auto&) {}, none));
   holdPoint = HoldPoint::kNone;
   waitForTicks(600);  // the collector checks lives twice a second
   CHECK(rings.lists("0"));
   WaitBudget forEver;
-  collector.snapshot(*source.handle, reader, [](const auto&, const auto&, const auto&) {}, forEver);
+  wholeSnapshot(*source.handle, reader, [](const auto&, const auto&, const auto&) {}, forEver);
   waitUntil([&] { return !rings.lists("0"); });
 }
 

@@ -27,6 +27,14 @@ extern "C" __attribute__((used, visibility("default"))) inline const char* __tsa
 
 namespace nixl_otel {
 
+// Takes a snapshot in one part. False if the collector's thread held a lock for longer than the budget.
+inline bool wholeSnapshot(Source& source, uint32_t reader, const Collector::Visit& visit, WaitBudget& budget) {
+  SnapshotPlace place;
+  if (!Collector::instance().snapshotPart(source, place, SIZE_MAX, visit, budget)) return false;
+  Collector::instance().noteRead(source, reader, place, budget);
+  return true;
+}
+
 // A source of one directory, and its reports.
 struct TestSource {
   explicit TestSource(const SourceOptions& options) : handle(Collector::instance().open(options)) {}
@@ -56,12 +64,9 @@ struct TestSource {
     });
     return sum;
   }
-  // Takes a whole snapshot.
-  void snapshot(const Collector::Visit& visit, uint32_t reader = Source::kNoReader) {
+  void snapshot(const Collector::Visit& visit) {
     WaitBudget forEver;
-    SnapshotPlace place;
-    if (!Collector::instance().snapshotPart(*handle, place, SIZE_MAX, visit, forEver)) std::abort();
-    Collector::instance().noteRead(*handle, reader, place, forEver);
+    wholeSnapshot(*handle, Source::kNoReader, visit, forEver);
   }
   // Returns the status of one agent.
   AgentStatus status(const std::string& agent) {
