@@ -5,6 +5,8 @@
 
 namespace nixl_otel::addon {
 
+using Info = Napi::CallbackInfo;
+
 void addSources(Napi::Object exports);
 void addSnapshot(Napi::Object exports);
 void addRings(Napi::Object exports);

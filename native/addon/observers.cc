@@ -69,10 +69,6 @@ Napi::Value observeAndTally(const Napi::CallbackInfo& info) {
   return result;
 }
 
-Napi::Value tallyOf(const Napi::CallbackInfo& info) {
-  return totalsObject(info.Env(), *held<ObservedRing>(info)->tally);
-}
-
 }  // namespace
 
 void addObservers(Napi::Object exports) {
@@ -80,7 +76,7 @@ void addObservers(Napi::Object exports) {
   add(exports, "closeObserver", release<ObservedRing>);
   add(exports, "observeColumns", observeColumns);
   add(exports, "observeAndTally", observeAndTally);
-  add(exports, "tallyOf", tallyOf);
+  add(exports, "tallyOf", [](const Info& info) { return totalsObject(info.Env(), *held<ObservedRing>(info)->tally); });
 }
 
 }  // namespace nixl_otel::addon

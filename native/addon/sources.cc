@@ -10,6 +10,8 @@ namespace nixl_otel::addon {
 
 namespace {
 
+using std::chrono::milliseconds;
+
 // (options, taps: [types, capacity][]): returns handles of the source and of its taps.
 Napi::Value openSource(const Napi::CallbackInfo& info) {
   std::vector<std::shared_ptr<EventTap>> taps;
@@ -34,44 +36,13 @@ void closeSource(const Napi::CallbackInfo& info) {
   Collector::instance().close(source);
 }
 
-Napi::Value drainNow(const Napi::CallbackInfo& info) {
-  const auto limit = std::chrono::milliseconds(static_cast<int64_t>(number(info[0])));
-  return Napi::Boolean::New(info.Env(), Collector::instance().drainNow(limit));
-}
-
-Napi::Value requestDrain(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), static_cast<double>(Collector::instance().requestDrain()));
-}
-
-Napi::Value holdSource(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), static_cast<double>(Collector::instance().hold(held<Source>(info))));
-}
-
-Napi::Value isDrainServed(const Napi::CallbackInfo& info) {
-  const auto request = static_cast<uint64_t>(number(info[0]));
-  return Napi::Boolean::New(info.Env(), Collector::instance().isServed(request));
-}
-
-Napi::Value addReader(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), Collector::instance().addReader(held<Source>(info)));
-}
-
-void removeReader(const Napi::CallbackInfo& info) {
-  Collector::instance().removeReader(held<Source>(info), static_cast<uint32_t>(number(info[1])));
-}
-
 // --- state files ---
-
-// (source, agentId, text)
-void keepAttributes(const Napi::CallbackInfo& info) {
-  Collector::instance().keepAttributes(held<Source>(info), static_cast<uint64_t>(number(info[1])), text(info[2]));
-}
 
 // (source, agentId): returns the tally as words and names, with the counters of the agent's rings; or undefined.
 Napi::Value recoveredCounts(const Napi::CallbackInfo& info) {
   Collector& collector = Collector::instance();
   WaitBudget budget = collector.callBudget();
-  const auto counts = collector.recoveredCounts(*held<Source>(info), static_cast<uint64_t>(number(info[1])), budget);
+  const auto counts = collector.recoveredCounts(*held<Source>(info), whole(info[1]), budget);
   if (counts == nullptr) return info.Env().Undefined();
   Napi::Object result = totalsObject(info.Env(), counts->tally);
   result.Set("foundFull", counts->drains.foundFull);
@@ -96,8 +67,7 @@ Napi::Value recoveredCounts(const Napi::CallbackInfo& info) {
 // --- raw events ---
 
 Napi::Value openTap(const Napi::CallbackInfo& info) {
-  return wrap(info.Env(), Collector::instance().openTap(held<Source>(info), tapWants(info[1]),
-                                                        static_cast<size_t>(number(info[2]))));
+  return wrap(info.Env(), Collector::instance().openTap(held<Source>(info), tapWants(info[1]), whole(info[2])));
 }
 
 void closeTap(const Napi::CallbackInfo& info) {
@@ -114,7 +84,7 @@ Napi::TypedArrayOf<T> column(Napi::Env env, const std::vector<TappedEvent>& even
 
 Napi::Value takeTapped(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const std::vector<TappedEvent> events = held<EventTap>(info)->take(static_cast<size_t>(number(info[1])));
+  const std::vector<TappedEvent> events = held<EventTap>(info)->take(whole(info[1]));
   auto batch = Napi::Object::New(env);
   batch.Set("length", events.size());
   batch.Set("agentIds", column<double>(env, events, &TappedEvent::agentId));
@@ -126,7 +96,7 @@ Napi::Value takeTapped(const Napi::CallbackInfo& info) {
 // Like takeTapped(), but returns all fields of the events and exact values.
 Napi::Value takeEvents(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const std::vector<TappedEvent> events = held<EventTap>(info)->take(static_cast<size_t>(number(info[1])));
+  const std::vector<TappedEvent> events = held<EventTap>(info)->take(whole(info[1]));
   auto batch = Napi::Object::New(env);
   batch.Set("length", events.size());
   batch.Set("agentIds", column<double>(env, events, &TappedEvent::agentId));
@@ -134,10 +104,6 @@ Napi::Value takeEvents(const Napi::CallbackInfo& info) {
   batch.Set("values", column<uint64_t>(env, events, &TappedEvent::value));
   batch.Set("timesUs", column<double>(env, events, &TappedEvent::timeUs));
   return batch;
-}
-
-void setSampling(const Napi::CallbackInfo& info) {
-  held<EventTap>(info)->setSampling(static_cast<uint64_t>(number(info[1])));
 }
 
 Napi::Object statsObject(Napi::Env env, const TapStats& stats) {
@@ -168,19 +134,23 @@ Napi::Value tapStats(const Napi::CallbackInfo& info) {
 void addSources(Napi::Object exports) {
   add(exports, "openSource", openSource);
   add(exports, "closeSource", closeSource);
-  add(exports, "drainNow", drainNow);
-  add(exports, "requestDrain", requestDrain);
-  add(exports, "holdSource", holdSource);
-  add(exports, "isDrainServed", isDrainServed);
-  add(exports, "addReader", addReader);
-  add(exports, "removeReader", removeReader);
-  add(exports, "keepAttributes", keepAttributes);
+  Collector& collector = Collector::instance();  // never destroyed
+  add(exports, "drainNow", [&](const Info& info) { return collector.drainNow(milliseconds(whole(info[0]))); });
+  add(exports, "requestDrain", [&](const Info&) { return collector.requestDrain(); });
+  add(exports, "holdSource", [&](const Info& info) { return collector.hold(held<Source>(info)); });
+  add(exports, "isDrainServed", [&](const Info& info) { return collector.isServed(whole(info[0])); });
+  add(exports, "addReader", [&](const Info& info) { return collector.addReader(held<Source>(info)); });
+  add(exports, "removeReader",
+      [&](const Info& info) { collector.removeReader(held<Source>(info), static_cast<uint32_t>(number(info[1]))); });
+  // (source, agentId, text)
+  add(exports, "keepAttributes",
+      [&](const Info& info) { collector.keepAttributes(held<Source>(info), whole(info[1]), text(info[2])); });
   add(exports, "recoveredCounts", recoveredCounts);
   add(exports, "openTap", openTap);
   add(exports, "closeTap", closeTap);
   add(exports, "takeTapped", takeTapped);
   add(exports, "takeEvents", takeEvents);
-  add(exports, "setSampling", setSampling);
+  add(exports, "setSampling", [](const Info& info) { held<EventTap>(info)->setSampling(whole(info[1])); });
   add(exports, "tapStats", tapStats);
 }
 

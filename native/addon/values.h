@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,7 @@ void release(const Napi::CallbackInfo& info) {
 
 inline std::string text(const Napi::Value& value) { return value.As<Napi::String>().Utf8Value(); }
 inline double number(const Napi::Value& value) { return value.As<Napi::Number>().DoubleValue(); }
+inline uint64_t whole(const Napi::Value& value) { return static_cast<uint64_t>(number(value)); }
 
 inline std::vector<double> numbers(const Napi::Value& value) {
   const auto array = value.As<Napi::Array>();
@@ -89,10 +91,18 @@ inline Napi::Object totalsObject(Napi::Env env, const Tally& tally) {
   return totals;
 }
 
-// Adds a function to the module.
+// Adds a function to the module. Its result becomes a value of JavaScript.
 template <typename F>
 void add(Napi::Object exports, const char* name, F function) {
-  exports.Set(name, Napi::Function::New(exports.Env(), function, name));
+  const auto call = [function](const Napi::CallbackInfo& info) -> Napi::Value {
+    if constexpr (std::is_void_v<decltype(function(info))>) {
+      function(info);
+      return info.Env().Undefined();
+    } else {
+      return Napi::Value::From(info.Env(), function(info));
+    }
+  };
+  exports.Set(name, Napi::Function::New(exports.Env(), call, name));
 }
 
 }  // namespace nixl_otel::addon

@@ -84,7 +84,7 @@ Napi::Value openWriter(const Napi::CallbackInfo& info) {
 }
 
 // (writer, type, name, category, timestampUs, value)
-Napi::Value push(const Napi::CallbackInfo& info) {
+bool push(const Napi::CallbackInfo& info) {
   RingEvent event;
   bool lossless = false;
   event.type = static_cast<uint32_t>(number(info[1]));
@@ -92,15 +92,7 @@ Napi::Value push(const Napi::CallbackInfo& info) {
   event.category = static_cast<int32_t>(number(info[3]));
   event.timestampUs = info[4].As<Napi::BigInt>().Uint64Value(&lossless);
   event.value = info[5].As<Napi::BigInt>().Uint64Value(&lossless);
-  return Napi::Boolean::New(info.Env(), held<GuardedWriter>(info)->push(event));
-}
-
-Napi::Value pendingOf(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), static_cast<double>(held<GuardedWriter>(info)->pending()));
-}
-
-Napi::Value writerFault(const Napi::CallbackInfo& info) {
-  return Napi::String::New(info.Env(), held<GuardedWriter>(info)->fault());
+  return held<GuardedWriter>(info)->push(event);
 }
 
 }  // namespace
@@ -109,8 +101,8 @@ void addWriter(Napi::Object exports) {
   add(exports, "openWriter", openWriter);
   add(exports, "closeWriter", release<GuardedWriter>);
   add(exports, "push", push);
-  add(exports, "pendingOf", pendingOf);
-  add(exports, "writerFault", writerFault);
+  add(exports, "pendingOf", [](const Info& info) { return held<GuardedWriter>(info)->pending(); });
+  add(exports, "writerFault", [](const Info& info) { return held<GuardedWriter>(info)->fault(); });
 }
 
 }  // namespace nixl_otel::addon
