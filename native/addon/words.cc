@@ -82,10 +82,9 @@ class TallyWriter {
     if (!histogram) return;
     const HistogramStart* const start = tally_.startOf(HistogramOf::kEvent, index);
     words_.put(event.sum - (start == nullptr ? 0 : start->sum));
-    std::array<const BucketCounts*, 3> parts;
-    size_t number = 0;
-    tally_.eachPart(event, [&](const BucketCounts& counts) { parts[number++] = &counts; });
-    writeHistogram(*event.buckets, start, std::span(parts).first(number));
+    parts_.clear();
+    tally_.eachPart(event, [&](const BucketCounts& counts) { parts_.push_back(&counts); });
+    writeHistogram(*event.buckets, start, parts_);
   }
 
   void writeTransfers(const TransferTally& transfers, uint32_t direction) {
@@ -97,8 +96,10 @@ class TallyWriter {
     words_.put(transfers.count);
     words_.put(transfers.sizeSum);
     put(HistogramOf::kSizes, plan.sizeBuckets, transfers.sizes);
-    words_.put(transfers.durationSum);
-    put(HistogramOf::kDurations, *plan.at(plan.transferBounds()), transfers.durations);
+    words_.put(transfers.durationSum());
+    parts_.clear();
+    transfers.classes.each([&](size_t, const SizeClass& one) { parts_.push_back(&one.durations); });
+    writeHistogram(*plan.at(plan.transferBounds()), tally_.startOf(HistogramOf::kDurations, direction), parts_);
     words_.put(transfers.throughputSum);
     put(HistogramOf::kThroughputs, plan.throughputBuckets, transfers.throughputs);
   }
@@ -116,6 +117,7 @@ class TallyWriter {
   const Tally& tally_;
   const Views views_;
   ExponentialCounts exponential_;
+  std::vector<const BucketCounts*> parts_;  // of the histogram being written
 };
 
 }  // namespace

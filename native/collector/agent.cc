@@ -169,6 +169,10 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
     problem_ = last.outcome == DrainOutcome::kWaiting ? last.state : RingState::kReady;
   }
   peakFound_.note(found, now);
+  const bool isEmpty = std::all_of(rings_.begin(), rings_.end(), [](const Attached& one) { return one.empty; });
+  if (isEmpty) {
+    for (const auto& slot : tallies_) slot->tally.noteFlush();
+  }
   while (rings_.size() > 1 && canRetire(rings_.front(), now)) retireOldest();
   keepChanges();
   return report;

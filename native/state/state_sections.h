@@ -22,7 +22,7 @@
 
 namespace nixl_otel {
 
-inline constexpr uint64_t kMostStateBytes = uint64_t{1} << 20;  // of a state file
+inline constexpr uint64_t kMostStateBytes = uint64_t{1} << 21;  // of a state file
 // Each half has a place that is at most as large as the one that follows it, so a file has room for three halves, see
 // StateFile::placeBeside().
 inline constexpr uint64_t kMostHalfBytes = (kMostStateBytes - 4096) / 3;
@@ -78,6 +78,8 @@ enum class SectionType : uint16_t {
   kHistogram = 7,
   kCarry = 8,
   kRefused = 9,
+  kPost = 10,
+  kSizeClass = 11,
 };
 
 struct SectionHead {
@@ -207,6 +209,13 @@ struct TallyFields {
   uint64_t bytes;
 };
 
+// The post of the transfer under assembly, see Transfers::Assembly. A file of an earlier version has none.
+struct PostFields {
+  uint64_t postUs;
+  uint32_t openPosts;
+  uint32_t hasPost;
+};
+
 // See RefusedEvents. A file of an earlier version has none.
 struct RefusedFields {
   uint64_t count;
@@ -230,14 +239,27 @@ struct TransferFields {
   uint64_t direction;
   uint64_t count;
   uint64_t sizeSum[2];
-  uint64_t durationSum[2];
+  uint64_t durationSum[2];  // of its classes
   double throughputSum;
+  uint64_t endedInPost;  // from here on absent in a file of an earlier version
+  uint64_t flushSquares[2];
+  uint64_t countAtFlush;
 };
 
-// The tail is one u32 per bucket. That of an event follows its section.
+// A size class of a direction. The histograms of its times follow it. A file of an earlier version has none.
+struct SizeClassFields {
+  uint32_t direction;
+  uint32_t index;
+  uint64_t count;
+  uint64_t sizeSum[2];
+  uint64_t durationSum[2];
+  uint64_t postSum[2];
+};
+
+// The tail is one u32 per bucket. That of an event or a class follows its section.
 struct HistogramFields {
   uint32_t of;
-  uint32_t index;  // of the event, or the direction
+  uint32_t index;  // of the event, the direction, or the class
   uint32_t first;  // bucket
   uint32_t unused;
   uint64_t division;     // see Buckets::division()

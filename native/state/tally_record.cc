@@ -25,9 +25,26 @@ void store(TransferFields& to, const TransferTally& transfer, uint64_t direction
   to.count = transfer.count;
   to.sizeSum[0] = low(transfer.sizeSum);
   to.sizeSum[1] = high(transfer.sizeSum);
-  to.durationSum[0] = low(transfer.durationSum);
-  to.durationSum[1] = high(transfer.durationSum);
+  const WideSum durationSum = transfer.durationSum();
+  to.durationSum[0] = low(durationSum);
+  to.durationSum[1] = high(durationSum);
   to.throughputSum = transfer.throughputSum;
+  to.endedInPost = transfer.endedInPost;
+  to.flushSquares[0] = low(transfer.flushSquares);
+  to.flushSquares[1] = high(transfer.flushSquares);
+  to.countAtFlush = transfer.countAtFlush;
+}
+
+void store(SizeClassFields& to, const SizeClass& one, uint32_t direction, size_t index) {
+  to.direction = direction;
+  to.index = static_cast<uint32_t>(index);
+  to.count = one.count;
+  to.sizeSum[0] = low(one.sizeSum);
+  to.sizeSum[1] = high(one.sizeSum);
+  to.durationSum[0] = low(one.durationSum);
+  to.durationSum[1] = high(one.durationSum);
+  to.postSum[0] = low(one.postSum);
+  to.postSum[1] = high(one.postSum);
 }
 
 void store(TallyFields& to, const Tally& tally) {
@@ -44,13 +61,19 @@ void store(TallyFields& to, const Tally& tally) {
   to.bytes = assembly.bytes;
 }
 
+void store(PostFields& to, const Transfers::Assembly& assembly) {
+  to = {assembly.postUs, assembly.openPosts, assembly.hasPost ? 1u : 0u};
+}
+
 void store(RefusedFields& to, const RefusedEvents::State& state) { to = {state.count, state.cut, state.flags}; }
 
-// A number that differs if the event's counts do. A finished transfer moves a count of xfer_time to the transfers.
+// A number that differs if the event's counts do. A finished transfer moves a count of both times to its class.
 uint64_t changesOf(const Tally& tally, const EventTally& event) {
-  const bool moves = event.known && event.type == kXferTime;
+  const bool moves = event.known && (event.type == kXferTime || event.type == kXferPostTime);
   return event.count + (moves ? tally.transmit().count + tally.receive().count : 0);
 }
+// The same for a direction. A flush is noted after its transfers.
+uint64_t changesOf(const TransferTally& transfer) { return transfer.count + transfer.countAtFlush; }
 
 const TransferTally& transfersOf(const Tally& tally, size_t direction) {
   return direction == 0 ? tally.transmit() : tally.receive();
@@ -64,8 +87,16 @@ size_t largestBytes(const Buckets& buckets) { return histogramBytes(BucketCounts
 
 size_t bytesOf(const TransferTally& transfer) {
   if (transfer.count == 0) return 0;
-  return sectionBytes<TransferFields>() + histogramBytes(transfer.sizes) + histogramBytes(transfer.durations) +
-         histogramBytes(transfer.throughputs);
+  size_t bytes = sectionBytes<TransferFields>() + histogramBytes(transfer.sizes) + histogramBytes(0) +
+                 histogramBytes(transfer.throughputs);
+  transfer.classes.each([&](size_t, const SizeClass& one) {
+    bytes += sectionBytes<SizeClassFields>() + histogramBytes(one.durations) + histogramBytes(one.posts);
+  });
+  return bytes;
+}
+
+uint32_t histogramIndexOf(uint32_t direction, size_t sizeClass) {
+  return ClassIndex{direction, static_cast<uint32_t>(sizeClass)}.number();
 }
 
 }  // namespace
@@ -75,18 +106,21 @@ size_t TallySections::largest(const EventTally& event) {
 }
 
 size_t TallySections::largest(const TallyPlan& plan) {
-  size_t bytes = sectionBytes<TallyFields>() + sectionBytes<RefusedFields>();
+  size_t bytes = sectionBytes<TallyFields>() + sectionBytes<PostFields>() + sectionBytes<RefusedFields>();
   for (const uint32_t bounds : plan.options.typeBounds) {
     bytes += sectionBytes<EventFields>() + (plan.at(bounds) == nullptr ? 0 : largestBytes(*plan.at(bounds)));
   }
-  const size_t transfers = sectionBytes<TransferFields>() + largestBytes(plan.sizeBuckets) +
-                           largestBytes(*plan.at(plan.transferBounds())) + largestBytes(plan.throughputBuckets);
+  const Buckets* const posts = plan.postBuckets();
+  const size_t sized = sectionBytes<SizeClassFields>() + largestBytes(*plan.at(plan.transferBounds())) +
+                       (posts == nullptr ? 0 : largestBytes(*posts));
+  const size_t transfers = sectionBytes<TransferFields>() + largestBytes(plan.sizeBuckets) + histogramBytes(0) +
+                           largestBytes(plan.throughputBuckets) + SizeClasses::kCount * sized;
   return bytes + sectionBytes<EventFields>() + 2 * transfers;
 }
 
 size_t TallySections::bytes(const Tally& tally) {
-  size_t bytes = sectionBytes<TallyFields>() + sectionBytes<RefusedFields>() + bytesOf(tally.transmit()) +
-                 bytesOf(tally.receive());
+  size_t bytes = sectionBytes<TallyFields>() + sectionBytes<PostFields>() + sectionBytes<RefusedFields>() +
+                 bytesOf(tally.transmit()) + bytesOf(tally.receive());
   for (const EventTally& event : tally.events()) {
     if (event.count == 0) continue;
     bytes += event.known || event.overflow
@@ -126,6 +160,8 @@ TallySections::Window TallySections::addHistogram(SectionWriter& to, const Tally
 void TallySections::rewrite(SectionWriter& to, const Tally& tally) {
   place_ = to.offset();
   store(to.add<TallyFields>(SectionType::kTally), tally);
+  post_ = to.offset();
+  store(to.add<PostFields>(SectionType::kPost), tally.assembly());
   refused_ = to.offset();
   store(to.add<RefusedFields>(SectionType::kRefused), tally.refused().state());
   events_.assign(tally.events().size(), {});
@@ -138,21 +174,31 @@ void TallySections::rewrite(SectionWriter& to, const Tally& tally) {
     store(to.add<EventFields>(SectionType::kEvent, std::as_bytes(std::span(event.name))), event);
     kept.window = addHistogram(to, tally, HistogramOf::kEvent, i, event.buckets, event.counts);
   }
+  for (const uint32_t direction : {0u, 1u}) addTransfers(to, tally, direction);
+}
+
+void TallySections::addTransfers(SectionWriter& to, const Tally& tally, uint32_t direction) {
   const TallyPlan& plan = tally.plan();
-  for (size_t direction : {0u, 1u}) {
-    const TransferTally& transfer = transfersOf(tally, direction);
-    KeptTransfers& kept = transfers_[direction] = {};
-    if (transfer.count == 0) continue;
-    kept.changes = transfer.count;
-    kept.place = to.offset();
-    store(to.add<TransferFields>(SectionType::kTransfers), transfer, direction);
-    const auto add = [&](HistogramOf::Of of, const Buckets* buckets, const BucketCounts& counts) {
-      return addHistogram(to, tally, of, direction, buckets, counts);
-    };
-    kept.sizes = add(HistogramOf::kSizes, &plan.sizeBuckets, transfer.sizes);
-    kept.durations = add(HistogramOf::kDurations, plan.at(plan.transferBounds()), transfer.durations);
-    kept.throughputs = add(HistogramOf::kThroughputs, &plan.throughputBuckets, transfer.throughputs);
-  }
+  const Buckets* const durations = plan.at(plan.transferBounds());
+  const TransferTally& transfer = transfersOf(tally, direction);
+  KeptTransfers& kept = transfers_[direction] = {};
+  if (transfer.count == 0) return;
+  kept.changes = changesOf(transfer);
+  kept.place = to.offset();
+  store(to.add<TransferFields>(SectionType::kTransfers), transfer, direction);
+  kept.sizes = addHistogram(to, tally, HistogramOf::kSizes, direction, &plan.sizeBuckets, transfer.sizes);
+  addHistogram(to, tally, HistogramOf::kDurations, direction, durations, {});  // its start, if it has one
+  kept.throughputs =
+      addHistogram(to, tally, HistogramOf::kThroughputs, direction, &plan.throughputBuckets, transfer.throughputs);
+  transfer.classes.each([&](size_t index, const SizeClass& one) {
+    KeptClass& keptClass = kept.classes[index];
+    keptClass.changes = one.count;
+    keptClass.place = to.offset();
+    store(to.add<SizeClassFields>(SectionType::kSizeClass), one, direction, index);
+    const uint32_t number = histogramIndexOf(direction, index);
+    keptClass.durations = addHistogram(to, tally, HistogramOf::kClassDurations, number, durations, one.durations);
+    keptClass.posts = addHistogram(to, tally, HistogramOf::kClassPosts, number, plan.postBuckets(), one.posts);
+  });
 }
 
 // False if the window became wider, or a count exceeded its 32 bits.
@@ -166,6 +212,7 @@ inline bool TallySections::copy(std::byte* base, const Window& window, const Buc
 bool TallySections::update(std::byte* base, const Tally& tally) {
   if (tally.events().size() != events_.size()) return false;
   store(fixedAt<TallyFields>(base + place_), tally);
+  store(fixedAt<PostFields>(base + post_), tally.assembly());
   store(fixedAt<RefusedFields>(base + refused_), tally.refused().state());
   for (size_t i = 0; i < events_.size(); ++i) {
     const EventTally& event = tally.events()[i];
@@ -176,18 +223,32 @@ bool TallySections::update(std::byte* base, const Tally& tally) {
     store(fixedAt<EventFields>(base + kept.place), event);
     kept.changes = changes;
   }
-  for (size_t direction : {0u, 1u}) {
-    const TransferTally& transfer = transfersOf(tally, direction);
-    KeptTransfers& kept = transfers_[direction];
-    if (transfer.count == kept.changes) continue;
-    if (kept.place == 0 || !copy(base, kept.sizes, transfer.sizes) || !copy(base, kept.durations, transfer.durations) ||
-        !copy(base, kept.throughputs, transfer.throughputs)) {
-      return false;
-    }
-    store(fixedAt<TransferFields>(base + kept.place), transfer, direction);
-    kept.changes = transfer.count;
+  for (const uint32_t direction : {0u, 1u}) {
+    if (!updateTransfers(base, transfersOf(tally, direction), direction, transfers_[direction])) return false;
   }
   return true;
+}
+
+bool TallySections::updateTransfers(std::byte* base, const TransferTally& transfer, uint32_t direction,
+                                    KeptTransfers& kept) {
+  if (changesOf(transfer) == kept.changes) return true;
+  if (kept.place == 0 || !copy(base, kept.sizes, transfer.sizes) ||
+      !copy(base, kept.throughputs, transfer.throughputs)) {
+    return false;
+  }
+  store(fixedAt<TransferFields>(base + kept.place), transfer, direction);
+  kept.changes = changesOf(transfer);
+  bool fits = true;
+  transfer.classes.each([&](size_t index, const SizeClass& one) {
+    KeptClass& keptClass = kept.classes[index];
+    if (!fits || one.count == keptClass.changes) return;
+    fits = keptClass.place != 0 && copy(base, keptClass.durations, one.durations) &&
+           copy(base, keptClass.posts, one.posts);
+    if (!fits) return;
+    store(fixedAt<SizeClassFields>(base + keptClass.place), one, direction, index);
+    keptClass.changes = one.count;
+  });
+  return fits;
 }
 
 }  // namespace nixl_otel

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -46,20 +47,38 @@ class TallySections {
     uint32_t place = 0;
     Window window;
   };
+  // The same for a class. `changes`: its count.
+  struct KeptClass {
+    uint64_t changes = 0;
+    uint32_t place = 0;
+    Window durations, posts;
+  };
   struct KeptTransfers {
     uint64_t changes = 0;
     uint32_t place = 0;
-    Window sizes, durations, throughputs;
+    Window sizes, throughputs;
+    std::array<KeptClass, SizeClasses::kCount> classes;
   };
 
+  void addTransfers(SectionWriter& to, const Tally& tally, uint32_t direction);
+  static bool updateTransfers(std::byte* base, const TransferTally& transfer, uint32_t direction, KeptTransfers& kept);
   static Window addHistogram(SectionWriter& to, const Tally& tally, HistogramOf::Of of, size_t index,
                              const Buckets* buckets, const BucketCounts& counts);
   static bool copy(std::byte* base, const Window& window, const BucketCounts& counts);
 
   uint32_t place_ = 0;
+  uint32_t post_ = 0;
   uint32_t refused_ = 0;
   std::vector<KeptEvent> events_;
   KeptTransfers transfers_[2];
+};
+
+// Number of a class of a direction in the index of a histogram.
+struct ClassIndex {
+  uint32_t direction;
+  uint32_t sizeClass;
+  uint32_t number() const { return direction << 16 | sizeClass; }
+  static ClassIndex of(uint32_t number) { return {number >> 16, number & 0xFFFF}; }
 };
 
 // A state file with this count, or a larger one, is damaged: a machine counts for a thousand years to get there. So
@@ -88,17 +107,24 @@ class TallyRestorer {
   bool restoreEvent(const Section& section);
   bool takeRoom(EventTally& key);
   bool restoreTransfers(const Section& section);
+  bool restoreClass(const Section& section);
+  bool restorePost(const Section& section);
   bool restoreRefused(const Section& section);
   bool restoreHistogram(const Section& section);
   bool restoreCarry(const Section& section);
   std::optional<Target> targetOf(uint32_t of, uint32_t index);
+  std::optional<Target> targetOfClass(uint32_t of, uint32_t index);
   bool completeHistograms();
   bool completeEvent(uint32_t index);
   bool completeTimes();
+  bool completePosts();
+  bool completeClasses(uint32_t direction);
   bool completeTransfers(uint32_t direction);
   bool isSumWithin(const EventTally& event, size_t index) const;
   uint64_t before(HistogramOf::Of of, size_t index) const;
   void beginAnew(HistogramOf::Of of, uint32_t index, BucketCounts& counts, uint64_t count, WideSum sum);
+  bool isBegun() const;
+  bool isPostPending() const;
   bool restoreAssembly(const TallyFields& fields);
 
   Tally& tally_;
@@ -109,6 +135,13 @@ class TallyRestorer {
   bool isSkipping_ = false;        // the last histogram has another division
   std::vector<Fate> eventFates_;   // by index, as far as there are histograms
   Fate transferFates_[2][3] = {};  // sizes, durations, throughputs
+  struct ClassFates {
+    Fate durations, posts;
+  };
+  std::array<ClassFates, SizeClasses::kCount> classFates_[2] = {};
+  uint32_t currentClass_ = UINT32_MAX;  // number of the last class, see ClassIndex
+  BucketCounts none_;                   // of a histogram of which the file has only the start
+  PostFields post_ = {};
 };
 
 // Returns the fixed part of the tally's section, or nullopt.

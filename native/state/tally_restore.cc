@@ -22,7 +22,10 @@ constexpr bool canSum(uint64_t values, WideSum sum) {
 // Not beyond the year 2286: readers convert it to nanoseconds.
 constexpr bool canBeTime(double ms) { return ms > 0 && ms < 1e13; }
 
-constexpr bool isTransferTime(const EventTally& event) { return event.known && event.type == kXferTime; }
+// Its counts are divided between the event and the size classes.
+constexpr bool isTransferTime(const EventTally& event) {
+  return event.known && (event.type == kXferTime || event.type == kXferPostTime);
+}
 
 WideSum totalOf(const BucketCounts& counts) {
   WideSum total = 0;
@@ -63,6 +66,8 @@ bool TallyRestorer::restore(std::span<const Section> sections, std::string& reas
     if (section.type == SectionType::kTally) good = restoreTally(section);
     if (section.type == SectionType::kEvent) good = restoreEvent(section);
     if (section.type == SectionType::kTransfers) good = restoreTransfers(section);
+    if (section.type == SectionType::kSizeClass) good = restoreClass(section);
+    if (section.type == SectionType::kPost) good = restorePost(section);
     if (section.type == SectionType::kRefused) good = restoreRefused(section);
     if (section.type == SectionType::kHistogram) good = restoreHistogram(section);
     if (section.type == SectionType::kCarry) good = restoreCarry(section);
@@ -118,18 +123,44 @@ bool TallyRestorer::restoreEvent(const Section& section) {
 }
 
 bool TallyRestorer::restoreTransfers(const Section& section) {
-  TransferFields fields;
-  if (!section.read(fields) || fields.direction > 1) return false;
+  TransferFields fields{};
+  if (section.fixedPart.size() < offsetof(TransferFields, endedInPost)) return false;
+  std::memcpy(&fields, section.fixedPart.data(), std::min(section.fixedPart.size(), sizeof fields));
+  if (fields.direction > 1) return false;
   TransferTally& transfer = tally_.transfers_.at(fields.direction);
   if (transfer.count != 0 || !canSum(fields.count, wide(fields.sizeSum))) return false;
   if (!canSum(fields.count, wide(fields.durationSum))) return false;
   if (!std::isfinite(fields.throughputSum) || fields.throughputSum < 0) return false;
+  const WideSum squares = wide(fields.flushSquares);
+  if (std::max(fields.endedInPost, fields.countAtFlush) > fields.count) return false;
+  if (squares > WideSum{fields.count} * fields.count) return false;
   transfer.count = fields.count;
   transfer.sizeSum = wide(fields.sizeSum);
-  transfer.durationSum = wide(fields.durationSum);
   transfer.throughputSum = fields.throughputSum;
+  transfer.endedInPost = fields.endedInPost;
+  transfer.flushSquares = squares;
+  transfer.countAtFlush = fields.countAtFlush;
   return true;
 }
+
+bool TallyRestorer::restoreClass(const Section& section) {
+  SizeClassFields fields;
+  if (!section.read(fields) || fields.direction > 1 || fields.index >= SizeClasses::kCount) return false;
+  SizeClasses& classes = tally_.transfers_.at(fields.direction).classes;
+  if (classes.find(fields.index) != nullptr) return false;
+  for (const auto& sum : {fields.sizeSum, fields.durationSum, fields.postSum}) {
+    if (!canSum(fields.count, WideSum{sum[1]} << 64 | sum[0])) return false;
+  }
+  SizeClass& one = classes.at(fields.index);
+  one.count = fields.count;
+  one.sizeSum = wide(fields.sizeSum);
+  one.durationSum = wide(fields.durationSum);
+  one.postSum = wide(fields.postSum);
+  currentClass_ = ClassIndex{fields.direction, fields.index}.number();
+  return true;
+}
+
+bool TallyRestorer::restorePost(const Section& section) { return section.read(post_) && post_.hasPost <= 1; }
 
 bool TallyRestorer::restoreRefused(const Section& section) {
   RefusedFields fields;
@@ -137,7 +168,7 @@ bool TallyRestorer::restoreRefused(const Section& section) {
   return tally_.transfers_.refused.restore({fields.count, fields.cut, fields.flags});
 }
 
-// Returns the histogram that a section is for: that of the last event, or one of a direction of transfers.
+// Returns the histogram that a section is for: that of the last event, one of the last class, or one of a direction.
 std::optional<TallyRestorer::Target> TallyRestorer::targetOf(uint32_t of, uint32_t index) {
   if (of == HistogramOf::kEvent) {
     if (current_ >= tally_.events_.size()) return std::nullopt;
@@ -146,6 +177,7 @@ std::optional<TallyRestorer::Target> TallyRestorer::targetOf(uint32_t of, uint32
     eventFates_.resize(tally_.events_.size());
     return Target{event.buckets, &event.counts, &eventFates_[current_], static_cast<uint32_t>(current_)};
   }
+  if (of == HistogramOf::kClassDurations || of == HistogramOf::kClassPosts) return targetOfClass(of, index);
   if (index > 1) return std::nullopt;
   TransferTally& transfer = tally_.transfers_.at(index);
   const TallyPlan& plan = tally_.plan();
@@ -154,12 +186,24 @@ std::optional<TallyRestorer::Target> TallyRestorer::targetOf(uint32_t of, uint32
     case HistogramOf::kSizes:
       return Target{&plan.sizeBuckets, &transfer.sizes, &fates[0], index};
     case HistogramOf::kDurations:
-      return Target{plan.at(plan.transferBounds()), &transfer.durations, &fates[1], index};
+      return Target{plan.at(plan.transferBounds()), &none_, &fates[1], index};
     case HistogramOf::kThroughputs:
       return Target{&plan.throughputBuckets, &transfer.throughputs, &fates[2], index};
     default:
       return std::nullopt;
   }
+}
+
+std::optional<TallyRestorer::Target> TallyRestorer::targetOfClass(uint32_t of, uint32_t index) {
+  if (index != currentClass_) return std::nullopt;
+  const ClassIndex at = ClassIndex::of(index);
+  SizeClass& one = tally_.transfers_.at(at.direction).classes.at(at.sizeClass);
+  ClassFates& fates = classFates_[at.direction][at.sizeClass];
+  const TallyPlan& plan = tally_.plan();
+  if (of == HistogramOf::kClassDurations) {
+    return Target{plan.at(plan.transferBounds()), &one.durations, &fates.durations, index};
+  }
+  return Target{plan.postBuckets(), &one.posts, &fates.posts, index};
 }
 
 bool TallyRestorer::restoreHistogram(const Section& section) {
@@ -169,7 +213,9 @@ bool TallyRestorer::restoreHistogram(const Section& section) {
   std::memcpy(&fields, section.fixedPart.data(), std::min(section.fixedPart.size(), sizeof fields));
   const auto target = targetOf(fields.of, fields.index);
   if (!target || *target->fate != Fate::kAbsent || section.tail.size() % sizeof(uint32_t) != 0) return false;
-  isSkipping_ = target->buckets == nullptr || fields.division != target->buckets->division();
+  isSkipping_ = target->buckets == nullptr || fields.division != target->buckets->division() ||
+                // A version without size classes counted here.
+                (target->counts == &none_ && !section.tail.empty());
   *target->fate = isSkipping_ ? Fate::kOtherDivision : Fate::kRestored;
   if (isSkipping_) return true;
   std::vector<uint32_t> window(section.tail.size() / sizeof(uint32_t));
@@ -181,6 +227,7 @@ bool TallyRestorer::restoreHistogram(const Section& section) {
   }
   target->counts->restore(fields.first, window, {});
   if (fields.startTimeMs == 0) return true;
+  if (fields.of > HistogramOf::kThroughputs) return false;
   const WideSum sum = wide(fields.sumBefore);
   if (!canBeTime(fields.startTimeMs) || (fields.countBefore == 0 ? sum != 0 : !canSum(fields.countBefore, sum))) {
     return false;
@@ -215,7 +262,11 @@ bool TallyRestorer::completeHistograms() {
   for (uint32_t i = 0; i < tally_.events_.size(); ++i) {
     if (!completeEvent(i)) return false;
   }
-  return completeTimes() && completeTransfers(0) && completeTransfers(1);
+  if (!completeTimes() || !completePosts()) return false;
+  for (const uint32_t direction : {0u, 1u}) {
+    if (!completeTransfers(direction) || !completeClasses(direction)) return false;
+  }
+  return true;
 }
 
 bool TallyRestorer::completeEvent(uint32_t index) {
@@ -228,21 +279,27 @@ bool TallyRestorer::completeEvent(uint32_t index) {
   return true;
 }
 
-// The durations of finished transfers are in the histograms of their directions only: the three begin together.
+// The durations of finished transfers are in the histograms of their classes only: all begin together.
 bool TallyRestorer::completeTimes() {
   EventTally* const times = kXferTime < tally_.knownTypes_ ? &tally_.events_[kXferTime] : nullptr;
   const bool hasBuckets = times != nullptr && times->buckets != nullptr;
   bool isOther = hasBuckets && eventFates_[kXferTime] == Fate::kOtherDivision;
-  for (const auto& fates : transferFates_) isOther |= fates[1] == Fate::kOtherDivision;
+  for (const uint32_t direction : {0u, 1u}) {
+    isOther |= transferFates_[direction][1] == Fate::kOtherDivision;
+    for (const ClassFates& fates : classFates_[direction]) isOther |= fates.durations == Fate::kOtherDivision;
+  }
   if (isOther) {
     for (const uint32_t direction : {0u, 1u}) {
       TransferTally& transfer = tally_.transfers_.at(direction);
-      transfer.durationSum = 0;
-      beginAnew(HistogramOf::kDurations, direction, transfer.durations, transfer.count, 0);
+      transfer.classes.each([](size_t, SizeClass& one) {
+        one.durationSum = 0;
+        one.durations.restore(0, {}, {});
+      });
+      beginAnew(HistogramOf::kDurations, direction, none_, transfer.count, 0);
     }
     if (!hasBuckets || times->count == 0) return true;
     // The end of the transfer under assembly takes its time out of this histogram, so its time is the first value here.
-    const bool isPending = fields_->stage != 0;
+    const bool isPending = isBegun();
     if (isPending && times->sum < fields_->durationUs) return false;
     beginAnew(HistogramOf::kEvent, kXferTime, times->counts, times->count - (isPending ? 1 : 0),
               times->sum - (isPending ? fields_->durationUs : 0));
@@ -252,13 +309,61 @@ bool TallyRestorer::completeTimes() {
   WideSum values = 0;
   for (const uint32_t direction : {0u, 1u}) {
     const TransferTally& transfer = tally_.transfers_[direction];
-    const WideSum own = totalOf(transfer.durations);
+    WideSum own = 0;
+    transfer.classes.each([&](size_t, const SizeClass& one) { own += totalOf(one.durations); });
     if (own + before(HistogramOf::kDurations, direction) != transfer.count) return false;
     values += own;
   }
   if (!hasBuckets) return true;
   return values + totalOf(times->counts) + before(HistogramOf::kEvent, kXferTime) == times->count &&
          isSumWithin(*times, kXferTime);
+}
+
+// The posts of finished transfers are in the histograms of their classes only: all begin together.
+bool TallyRestorer::completePosts() {
+  if (kXferPostTime >= tally_.knownTypes_) return true;
+  EventTally& posts = tally_.events_[kXferPostTime];
+  const bool hasBuckets = posts.buckets != nullptr;
+  WideSum values = 0;
+  bool isOther = !hasBuckets || eventFates_[kXferPostTime] == Fate::kOtherDivision;
+  for (const uint32_t direction : {0u, 1u}) {
+    for (const ClassFates& fates : classFates_[direction]) isOther |= fates.posts == Fate::kOtherDivision;
+    tally_.transfers_.at(direction).classes.each([&](size_t, SizeClass& one) { values += totalOf(one.posts); });
+  }
+  // The recorded tally had no such histogram.
+  isOther |= values == 0 && eventFates_[kXferPostTime] == Fate::kAbsent;
+  if (!isOther) {
+    return values + totalOf(posts.counts) + before(HistogramOf::kEvent, kXferPostTime) == posts.count &&
+           isSumWithin(posts, kXferPostTime);
+  }
+  for (const uint32_t direction : {0u, 1u}) {
+    tally_.transfers_.at(direction).classes.each([](size_t, SizeClass& one) {
+      one.postSum = 0;
+      one.posts.restore(0, {}, {});
+    });
+  }
+  if (!hasBuckets || posts.count == 0) return true;
+  // As for the time of the transfer under assembly.
+  const bool isPending = isPostPending();
+  if (isPending && posts.sum < post_.postUs) return false;
+  beginAnew(HistogramOf::kEvent, kXferPostTime, posts.counts, posts.count - (isPending ? 1 : 0),
+            posts.sum - (isPending ? post_.postUs : 0));
+  if (isPending) posts.counts.add(posts.buckets->find(post_.postUs));
+  return true;
+}
+
+// False if a class has other numbers of values than of transfers, or the classes have more than their direction.
+bool TallyRestorer::completeClasses(uint32_t direction) {
+  const TransferTally& transfer = tally_.transfers_[direction];
+  const bool isWhole = before(HistogramOf::kDurations, direction) == 0;
+  WideSum transfers = 0;
+  bool isSound = true;
+  transfer.classes.each([&](size_t, const SizeClass& one) {
+    transfers += one.count;
+    const WideSum durations = totalOf(one.durations);
+    isSound &= (isWhole ? durations == one.count : durations <= one.count) && totalOf(one.posts) <= one.count;
+  });
+  return isSound && transfers <= transfer.count;
 }
 
 bool TallyRestorer::completeTransfers(uint32_t direction) {
@@ -298,23 +403,45 @@ void TallyRestorer::beginAnew(HistogramOf::Of of, uint32_t index, BucketCounts& 
   tally_.starts_.push_back({of, index, wallClockMs(), count, sum, true});
 }
 
-// The bucket of the transfer's time is an index, so it is computed again. Its count is there: finish() takes it away.
+// The transfer under assembly has its time.
+bool TallyRestorer::isBegun() const {
+  return Transfers::Assembly{.stage = static_cast<Transfers::Assembly::Stage>(fields_->stage)}.isBegun();
+}
+
+// It has a post, which finish() moves to a class.
+bool TallyRestorer::isPostPending() const {
+  const bool isPosted = fields_->stage == static_cast<uint32_t>(Transfers::Assembly::Stage::kPost);
+  return isPosted || (isBegun() && post_.hasPost != 0);
+}
+
+// The buckets of its times are indices, so they are computed again. Their counts are there: finish() takes them away.
 bool TallyRestorer::restoreAssembly(const TallyFields& fields) {
   using Stage = Transfers::Assembly::Stage;
-  if (fields.stage == 0) return true;
-  if (fields.stage > static_cast<uint32_t>(Stage::kBytes) || fields.direction > 1) return false;
-  if (kXferTime >= tally_.knownTypes_) return false;
-  const EventTally& times = tally_.events_[kXferTime];
+  if (fields.stage > static_cast<uint32_t>(Stage::kPost) || fields.direction > 1) return false;
   Transfers::Assembly assembly{.stage = static_cast<Stage>(fields.stage),
+                               .hasPost = post_.hasPost != 0,
+                               .openPosts = post_.openPosts,
                                .direction = fields.direction,
+                               .postUs = post_.postUs,
                                .durationUs = fields.durationUs,
                                .bytes = fields.bytes};
-  if (times.count == 0) return false;
-  if (times.buckets != nullptr) {
-    assembly.durationBucket = times.buckets->find(fields.durationUs);
+  // False if the event was not counted.
+  const auto findBucket = [&](uint32_t type, uint64_t us, size_t& found) {
+    if (type >= tally_.knownTypes_ || tally_.events_[type].count == 0) return false;
+    const EventTally& event = tally_.events_[type];
+    if (event.buckets == nullptr) return true;
+    found = event.buckets->find(us);
     bool counted = false;
-    times.counts.each([&](size_t bucket, uint64_t) { counted |= bucket == assembly.durationBucket; });
-    if (!counted) return false;
+    event.counts.each([&](size_t bucket, uint64_t) { counted |= bucket == found; });
+    return counted;
+  };
+  if (isBegun() && !findBucket(kXferTime, fields.durationUs, assembly.durationBucket)) return false;
+  if (isPostPending()) {
+    if (!findBucket(kXferPostTime, post_.postUs, assembly.postBucket)) return false;
+    if (tally_.events_[kXferPostTime].buckets == nullptr) {
+      assembly.hasPost = false;
+      if (!isBegun()) assembly.stage = Stage::kNothing;
+    }
   }
   tally_.transfers_.assembly = assembly;
   return true;

@@ -45,6 +45,7 @@ void Tally::fold(const RingReader::Chunk& chunk, const TapWants& wants, Tapped& 
     memoryApproximate_ = true;
   }
   const bool mayRefuse = chunk.layout.version >= RefusedEvents::kFirstWireVersion;
+  transfers_.stagesPostsApart = chunk.layout.version < RefusedEvents::kFirstWireVersion;
   if (mayRefuse && chunk.count != 0) transfers_.refused.noteNext(typeAt(chunk.slots));
   if (chunk.layout.named()) {
     if (nameCache_.empty()) nameCache_.resize(size_t{1} << kNameCacheBits);
@@ -96,9 +97,9 @@ inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, ui
       const uint64_t timeUs = layout.timestampUs == kAbsent ? drainedUs : loadField<uint64_t>(slot, layout.timestampUs);
       tapped.push_back({id_, index, value, timeUs, event.count});
     }
-    if (index <= kXferTime && index < knownTypes_) {
+    if (index <= kXferPostTime && index < knownTypes_) {
       if (index == kMemoryRegistered || index == kMemoryDeregistered) noteMemory(index, value);
-      transfers_.add(assembly, index, value, bucket, events_[kXferTime]);
+      transfers_.add(assembly, index, value, bucket, events_);
     } else {
       transfers_.interrupt(assembly, index);
     }

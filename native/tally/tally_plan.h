@@ -66,6 +66,10 @@ struct TallyPlan {
     const uint32_t index = kXferTime < options.typeBounds.size() ? options.typeBounds[kXferTime] : 0;
     return index < buckets.size() ? index : 0;
   }
+  // Buckets of the times of posts, or nullptr: then no size class counts posts.
+  const IntegerBuckets* postBuckets() const {
+    return kXferPostTime < options.typeBounds.size() ? at(options.typeBounds[kXferPostTime]) : nullptr;
+  }
   const std::vector<IntegerBuckets> buckets;  // by the index of options.bounds
   const IntegerBuckets sizeBuckets;
   const RealBuckets throughputBuckets;

@@ -27,6 +27,8 @@ bool Transfers::canFold(const std::vector<EventTally>& events) {
 }
 
 uint32_t Transfers::fold(const std::byte* slots, uint32_t count, std::vector<EventTally>& events) {
+  const bool wantsPost = assembly.stage == Assembly::Stage::kPost || (stagesPostsApart && assembly.openPosts != 0);
+  if (wantsPost) return 0;
   const uint32_t most = std::min(count, kSummableSlots);
   return typeAt(slots) == kXferPostTime ? foldWhole<true>(slots, most, events) : foldWhole<false>(slots, most, events);
 }
@@ -47,7 +49,7 @@ uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vecto
   TransferTally* const both[2] = {&tallies_[0], &tallies_[1]};
   double throughputSums[2] = {tallies_[0].throughputSum, tallies_[1].throughputSum};
   // Sums of both directions together, and (Rx) of received transfers.
-  uint64_t postSum = 0, durationSum = 0, durationSumRx = 0, byteSum = 0, byteSumRx = 0, received = 0;
+  uint64_t postSum = 0, durationSum = 0, byteSum = 0, byteSumRx = 0, received = 0, inPost = 0, inPostRx = 0;
   const std::byte* slot = slots;
   const std::byte* const end = slots + size_t{count} * kTypedSlot.size;
   while (static_cast<size_t>(end - slot) >= kEvents * kTypedSlot.size) {
@@ -62,19 +64,26 @@ uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vecto
     const uint64_t bytes = valueAt(byteSlot);
     const uint64_t tooLarge = (postUs | durationUs | bytes) >> kSummableBits;
     if ((wrongType | (valueAt(request) ^ 1) | tooLarge) != 0) break;
-    if constexpr (kPosted) {
-      postSum += postUs;
-      posts.counts.add(postBuckets.find(postUs, static_cast<double>(static_cast<int64_t>(postUs))));
-    }
     const uint64_t ifReceived = -uint64_t{direction};
     // Both values fit into a signed integer, which the processor converts to a double with one instruction.
     const auto us = static_cast<double>(static_cast<int64_t>(durationUs));
     const auto size = static_cast<double>(static_cast<int64_t>(bytes));
     const size_t bucket = timeBuckets.find(durationUs, us);
     durationSum += durationUs;
-    durationSumRx += durationUs & ifReceived;
     TransferTally& transfer = *both[direction];
-    transfer.durations.add(bucket);
+    SizeClass& sized = transfer.classes.at(SizeClasses::indexOf(bytes));
+    ++sized.count;
+    sized.sizeSum += bytes;
+    sized.durationSum += durationUs;
+    sized.durations.add(bucket);
+    if constexpr (kPosted) {
+      postSum += postUs;
+      sized.postSum += postUs;
+      sized.posts.add(postBuckets.find(postUs, static_cast<double>(static_cast<int64_t>(postUs))));
+      const uint64_t ended = endedInPost(durationUs, postUs);
+      inPost += ended;
+      inPostRx += ended & ifReceived;
+    }
     byteSum += bytes;
     byteSumRx += bytes & ifReceived;
     received += direction;
@@ -97,14 +106,14 @@ uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vecto
   if (kPosted) posts.add(taken, postSum, valueAt(fromEnd(0, 0)));
   const uint64_t transfers[2] = {taken - received, received};
   const uint64_t byteSums[2] = {byteSum - byteSumRx, byteSumRx};
-  const uint64_t durationSums[2] = {durationSum - durationSumRx, durationSumRx};
+  const uint64_t inPosts[2] = {inPost - inPostRx, inPostRx};
   for (uint32_t direction : {0u, 1u}) {
     if (transfers[direction] == 0) continue;
     TransferTally& transfer = tallies_[direction];
     transfer.count += transfers[direction];
     refused.noteWhole(direction);
     transfer.sizeSum += byteSums[direction];
-    transfer.durationSum += durationSums[direction];
+    transfer.endedInPost += inPosts[direction];
     transfer.throughputSum = throughputSums[direction];
     uint64_t last = 0;
     while (typeAt(fromEnd(last, kEvents - 2)) != kTxBytes + direction) ++last;

@@ -1,4 +1,6 @@
 // Finished transfers, assembled from consecutive events: xfer_time, then bytes, then one request of the same direction.
+// From wire version 4 on, post_time stands before them. Earlier agents write it when they post, so it is that of the
+// transfer only if no other one is open.
 //
 // Thread safety: none. At most one thread at a time may use a Transfers object.
 
@@ -29,13 +31,19 @@ class Transfers {
  public:
   // The transfer under assembly.
   struct Assembly {
-    enum class Stage : uint8_t { kNothing, kTime, kBytes };
+    enum class Stage : uint8_t { kNothing, kTime, kBytes, kPost };
     Stage stage = Stage::kNothing;
+    bool hasPost = false;    // from the time on: the post before it is that of this transfer
+    uint32_t openPosts = 0;  // posts without a time yet
     uint32_t direction = 0;
+    uint64_t postUs = 0;
+    size_t postBucket = 0;
     uint64_t durationUs = 0;
     size_t durationBucket = 0;
     uint64_t bytes = 0;
 
+    // Every transfer has a time, but not every one a post.
+    bool isBegun() const { return stage == Stage::kTime || stage == Stage::kBytes; }
     void reset() { stage = Stage::kNothing; }
   };
 
@@ -45,13 +53,14 @@ class Transfers {
   TransferTally& at(uint64_t direction) { return tallies_[direction]; }
   Assembly assembly;
   RefusedEvents refused;
+  bool stagesPostsApart = false;  // the agent's wire version is below 4
 
   // Adds an event to `assembling`. Callers pass a local copy of `assembly`: then the compiler knows that stores to the
-  // tallies do not change it. `times`: the tally of xfer_time.
-  void add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket, EventTally& times);
+  // tallies do not change it.
+  void add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket, std::vector<EventTally>& events);
   // Notes an event of a type that belongs to no transfer.
   void interrupt(Assembly& assembling, uint32_t type) {
-    if (assembling.stage != Assembly::Stage::kNothing && type != kEventsDropped) refused.noteTorn();
+    if (assembling.isBegun() && type != kEventsDropped) refused.noteTorn();
     assembling.reset();
   }
   // Notes that the ring was full here, so that events may be missing.
@@ -63,12 +72,12 @@ class Transfers {
   // Notes that a foreign consumer took events here.
   void noteForeignMove() {
     refused.forgetCut();
-    assembly.reset();
+    assembly = {};
   }
   // Notes a new incarnation of the agent.
   void restart() {
     refused.restart();
-    assembly.reset();
+    assembly = {};
   }
 
   // True if fold() can be used: it assumes that only the two times among types 0 to 7 have histograms.
@@ -82,27 +91,42 @@ class Transfers {
  private:
   template <bool kPosted>
   uint32_t foldWhole(const std::byte* slots, uint32_t count, std::vector<EventTally>& events);
-  void finish(const Assembly& assembled, EventTally& times);
+  void finish(const Assembly& assembled, std::vector<EventTally>& events);
   // Returns bytes per second.
   static double throughputOf(double bytes, double durationUs) { return bytes * 1e6 / durationUs; }
+  // True if both times are within 2 % of each other.
+  static bool endedInPost(uint64_t durationUs, uint64_t postUs) {
+    const uint64_t apart = durationUs > postUs ? durationUs - postUs : postUs - durationUs;
+    return apart <= durationUs / 50;
+  }
 
   std::shared_ptr<const TallyPlan> plan_;
   TransferTally tallies_[2];  // sent, received
 };
 
 // Inlined: a call would double the time of a whole transfer.
-[[gnu::always_inline]] inline void Transfers::finish(const Assembly& assembled, EventTally& times) {
+[[gnu::always_inline]] inline void Transfers::finish(const Assembly& assembled, std::vector<EventTally>& events) {
   TransferTally& transfer = tallies_[assembled.direction];
+  SizeClass& sized = transfer.classes.at(SizeClasses::indexOf(assembled.bytes));
   ++transfer.count;
+  ++sized.count;
   refused.noteWhole(assembled.direction);
   transfer.sizeSum += assembled.bytes;
+  sized.sizeSum += assembled.bytes;
   transfer.sizes.add(plan_->sizeBuckets.find(assembled.bytes));
-  transfer.durationSum += assembled.durationUs;
+  sized.durationSum += assembled.durationUs;
+  EventTally& times = events[kXferTime];
   if (times.buckets != nullptr) {
-    transfer.durations.add(assembled.durationBucket);
+    sized.durations.add(assembled.durationBucket);
     times.counts.remove(assembled.durationBucket);
   } else {
-    transfer.durations.add(plan_->at(plan_->transferBounds())->find(assembled.durationUs));
+    sized.durations.add(plan_->at(plan_->transferBounds())->find(assembled.durationUs));
+  }
+  if (assembled.hasPost) {
+    sized.postSum += assembled.postUs;
+    sized.posts.add(assembled.postBucket);
+    events[kXferPostTime].counts.remove(assembled.postBucket);
+    transfer.endedInPost += endedInPost(assembled.durationUs, assembled.postUs);
   }
   if (assembled.durationUs == 0) return;
   const double throughput =
@@ -111,13 +135,24 @@ class Transfers {
   transfer.throughputs.add(plan_->throughputBuckets.find(throughput));
 }
 
-inline void Transfers::add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket, EventTally& times) {
+inline void Transfers::add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket,
+                           std::vector<EventTally>& events) {
   using Stage = Assembly::Stage;
+  const bool isBegun = assembling.isBegun();
   const Stage stage = std::exchange(assembling.stage, Stage::kNothing);
   const uint32_t next = stage == Stage::kTime ? type & ~1u : type - assembling.direction;
-  if (stage != Stage::kNothing && next != (stage == Stage::kTime ? kTxBytes : kTxRequests)) refused.noteTorn();
+  if (isBegun && next != (stage == Stage::kTime ? kTxBytes : kTxRequests)) refused.noteTorn();
   switch (type) {
+    case kXferPostTime:
+      ++assembling.openPosts;
+      assembling.postUs = value;
+      assembling.postBucket = bucket;
+      // Posts without a histogram are in no class.
+      if (events[kXferPostTime].buckets != nullptr) assembling.stage = Stage::kPost;
+      break;
     case kXferTime:
+      assembling.hasPost = stage == Stage::kPost && !(stagesPostsApart && assembling.openPosts != 1);
+      assembling.openPosts -= assembling.openPosts != 0;
       assembling.durationUs = value;
       assembling.durationBucket = bucket;
       assembling.stage = Stage::kTime;
@@ -131,7 +166,7 @@ inline void Transfers::add(Assembly& assembling, uint32_t type, uint64_t value, 
       break;
     case kTxRequests:
     case kRxRequests:
-      if (stage == Stage::kBytes && type - kTxRequests == assembling.direction && value == 1) finish(assembling, times);
+      if (stage == Stage::kBytes && type - kTxRequests == assembling.direction && value == 1) finish(assembling, events);
       break;
     default:
       break;

@@ -167,9 +167,13 @@ inline std::vector<std::string> describe(const Tally& tally, bool withGaps) {
     std::snprintf(throughput, sizeof throughput, "%.9g", transfers->throughputSum);
     const auto each = [&](const BucketCounts& of) { return counts([&](auto use) { of.each(use); }); };
     lines.push_back("transfers: count " + std::to_string(transfers->count) + ", size " + wide(transfers->sizeSum) +
-                    ", duration " + wide(transfers->durationSum) + ", throughput " + throughput + ", sizes" +
-                    each(transfers->sizes) + ", durations" + each(transfers->durations) + ", throughputs" +
-                    each(transfers->throughputs));
+                    ", throughput " + throughput + ", sizes" + each(transfers->sizes) + ", throughputs" +
+                    each(transfers->throughputs) + ", ended in post " + std::to_string(transfers->endedInPost));
+    transfers->classes.each([&](size_t index, const SizeClass& one) {
+      lines.push_back("class " + std::to_string(index) + ": count " + std::to_string(one.count) + ", size " +
+                      wide(one.sizeSum) + ", duration " + wide(one.durationSum) + ", post " + wide(one.postSum) +
+                      ", durations" + each(one.durations) + ", posts" + each(one.posts));
+    });
   }
   lines.push_back("memory " + wide(tally.memoryInUse()));
   if (!withGaps) lines.push_back(tally.memoryApproximate() ? "approximate" : "exact");

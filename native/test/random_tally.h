@@ -68,6 +68,7 @@ class RandomEvents {
   void addTransfer() {
     const auto direction = static_cast<uint32_t>(below(2));
     if (below(4) != 0) add(kXferPostTime, value());
+    if (below(32) == 0) add(kXferPostTime, value());
     add(kXferTime, value());
     add(kTxBytes + direction, value());
     if (below(8) != 0) add(kTxRequests + direction, 1);
@@ -106,10 +107,32 @@ inline bool sameEvent(const Tally& a, const Tally& b, size_t index) {
          CHECK(counts(a, x) == counts(b, y));
 }
 
+inline bool sameClass(const SizeClass* a, const SizeClass* b) {
+  if (a == nullptr || b == nullptr) return CHECK(a == b);
+  return CHECK_EQ(a->count, b->count) && CHECK(a->sizeSum == b->sizeSum) && CHECK(a->durationSum == b->durationSum) &&
+         CHECK(a->postSum == b->postSum) && CHECK(sameCounts(a->durations, b->durations)) &&
+         CHECK(sameCounts(a->posts, b->posts));
+}
+
 inline bool sameTransfers(const TransferTally& a, const TransferTally& b) {
-  return CHECK_EQ(a.count, b.count) && CHECK(a.sizeSum == b.sizeSum) && CHECK(a.durationSum == b.durationSum) &&
-         CHECK_EQ(a.throughputSum, b.throughputSum) && CHECK(sameCounts(a.sizes, b.sizes)) &&
-         CHECK(sameCounts(a.durations, b.durations)) && CHECK(sameCounts(a.throughputs, b.throughputs));
+  for (size_t index = 0; index < SizeClasses::kCount; ++index) {
+    if (!sameClass(a.classes.find(index), b.classes.find(index))) return false;
+  }
+  return CHECK_EQ(a.count, b.count) && CHECK(a.sizeSum == b.sizeSum) && CHECK_EQ(a.throughputSum, b.throughputSum) &&
+         CHECK(sameCounts(a.sizes, b.sizes)) && CHECK(sameCounts(a.throughputs, b.throughputs)) &&
+         CHECK_EQ(a.endedInPost, b.endedInPost) && CHECK(a.flushSquares == b.flushSquares) &&
+         CHECK_EQ(a.countAtFlush, b.countAtFlush);
+}
+
+// Counts of the durations of all classes, by bucket.
+inline BucketCounts durationsOf(const TransferTally& transfers) {
+  BucketCounts all;
+  transfers.classes.each([&](size_t, const SizeClass& one) {
+    one.durations.each([&](size_t bucket, uint64_t count) {
+      while (count-- != 0) all.add(bucket);
+    });
+  });
+  return all;
 }
 
 inline bool sameStarts(const Tally& a, const Tally& b) {
@@ -128,8 +151,12 @@ inline bool sameTally(const Tally& a, const Tally& b) {
   }
   const Transfers::Assembly& x = a.assembly();
   const Transfers::Assembly& y = b.assembly();
-  if (!CHECK_EQ(x.stage, y.stage)) return false;
-  if (x.stage != Transfers::Assembly::Stage::kNothing) {
+  if (!CHECK_EQ(x.stage, y.stage) || !CHECK_EQ(x.openPosts, y.openPosts)) return false;
+  if (x.isBegun() && !CHECK_EQ(x.hasPost, y.hasPost)) return false;
+  if (x.stage == Transfers::Assembly::Stage::kPost || (x.isBegun() && x.hasPost)) {
+    if (!CHECK_EQ(x.postUs, y.postUs) || !CHECK_EQ(x.postBucket, y.postBucket)) return false;
+  }
+  if (x.isBegun()) {
     if (!CHECK_EQ(x.durationUs, y.durationUs) || !CHECK_EQ(x.durationBucket, y.durationBucket)) return false;
   }
   if (x.stage == Transfers::Assembly::Stage::kBytes) {

@@ -213,8 +213,8 @@ TEST(beginsOnlyHistogramsOfOtherBuckets) {
     CHECK(sameSums(second, tally));
     if (isPending) CHECK_EQ(timesIn(second), 1u);
     CHECK_EQ(timesIn(second) + before(second, HistogramOf::kEvent, kXferTime), times);
-    CHECK_EQ(valuesIn(second.transmit().durations), 0u);
-    CHECK(second.transmit().durationSum == 0);
+    CHECK_EQ(valuesIn(durationsOf(second.transmit())), 0u);
+    CHECK(second.transmit().durationSum() == 0);
     CHECK_EQ(valuesIn(second.transmit().sizes), second.transmit().count);
     CHECK(second.transmit().sizeSum == tally.transmit().sizeSum);
     CHECK_EQ(second.transmit().throughputSum, tally.transmit().throughputSum);
@@ -224,8 +224,8 @@ TEST(beginsOnlyHistogramsOfOtherBuckets) {
     const uint64_t sent = second.transmit().count;
     foldTimes(second, kTxRequests, 1, 1);
     CHECK_EQ(second.transmit().count, sent + (isPending ? 1 : 0));
-    CHECK_EQ(valuesIn(second.transmit().durations), isPending ? 1u : 0u);
-    CHECK(second.transmit().durationSum == (isPending ? 50u : 0u));
+    CHECK_EQ(valuesIn(durationsOf(second.transmit())), isPending ? 1u : 0u);
+    CHECK(second.transmit().durationSum() == (isPending ? 50u : 0u));
     for (uint32_t i = 0; i < seed % 5; ++i) foldTimes(second, kXferTime, 7, 1);
     CHECK_EQ(timesIn(second), (isPending ? 1 : 0) + seed % 5);
 
@@ -487,6 +487,12 @@ TEST(refusesEachFieldThatCannotBe) {
   const auto transfers = [&](auto&& forge) {
     return refuses(SectionType::kTransfers, [&](std::byte* at) { forge(fixedAt<TransferFields>(at)); });
   };
+  const auto sized = [&](auto&& forge) {
+    return refuses(SectionType::kSizeClass, [&](std::byte* at) { forge(fixedAt<SizeClassFields>(at)); });
+  };
+  const auto post = [&](auto&& forge) {
+    return refuses(SectionType::kPost, [&](std::byte* at) { forge(fixedAt<PostFields>(at)); });
+  };
   const auto histogram = [&](auto&& forge) {
     return refuses(SectionType::kHistogram, [&](std::byte* at) { forge(fixedAt<HistogramFields>(at)); });
   };
@@ -495,7 +501,7 @@ TEST(refusesEachFieldThatCannotBe) {
   CHECK(tallies([](TallyFields& f) { f.startTimeMs = 1e300; }));
   CHECK(tallies([](TallyFields& f) { f.startTimeMs = std::nan(""); }));
   CHECK(tallies([](TallyFields& f) { f.memoryInUse[1] = uint64_t{1} << 63; }));
-  CHECK(tallies([](TallyFields& f) { f.stage = 3; }));
+  CHECK(tallies([](TallyFields& f) { f.stage = 4; }));
   CHECK(tallies([](TallyFields& f) { f.direction = 2; }));
   CHECK(tallies([](TallyFields& f) { f.durationUs = uint64_t{1} << 62; }));
   CHECK(event([](EventFields& f) { f.kind = 4; }));
@@ -508,7 +514,18 @@ TEST(refusesEachFieldThatCannotBe) {
   CHECK(transfers([](TransferFields& f) { f.sizeSum[1] = f.count; }));
   CHECK(transfers([](TransferFields& f) { f.durationSum[1] = f.count; }));
   CHECK(transfers([](TransferFields& f) { f.throughputSum = std::nan(""); }));
-  CHECK(histogram([](HistogramFields& f) { f.of = 4; }));
+  CHECK(transfers([](TransferFields& f) { f.endedInPost = f.count + 1; }));
+  CHECK(transfers([](TransferFields& f) { f.countAtFlush = f.count + 1; }));
+  CHECK(transfers([](TransferFields& f) { f.flushSquares[1] = 1; }));
+  CHECK(sized([](SizeClassFields& f) { f.direction = 2; }));
+  CHECK(sized([](SizeClassFields& f) { f.index = SizeClasses::kCount; }));
+  CHECK(sized([](SizeClassFields& f) { f.count = 0; }));
+  CHECK(sized([](SizeClassFields& f) { ++f.count; }));
+  CHECK(sized([](SizeClassFields& f) { f.sizeSum[1] = f.count; }));
+  CHECK(sized([](SizeClassFields& f) { f.durationSum[1] = f.count; }));
+  CHECK(sized([](SizeClassFields& f) { f.postSum[1] = f.count; }));
+  CHECK(post([](PostFields& f) { f.hasPost = 2; }));
+  CHECK(histogram([](HistogramFields& f) { f.of = 6; }));
   CHECK(histogram([](HistogramFields& f) { f.index = kTxBytes; }));
   CHECK(histogram([](HistogramFields& f) { f.index = 1'000'000; }));
   CHECK(histogram([](HistogramFields& f) { f.first = 1024; }));
