@@ -69,7 +69,7 @@ void store(RefusedFields& to, const RefusedEvents::State& state) { to = {state.c
 
 // A number that differs if the event's counts do. A finished transfer moves a count of both times to its class.
 uint64_t changesOf(const Tally& tally, const EventTally& event) {
-  const bool moves = event.known && (event.type == kXferTime || event.type == kXferPostTime);
+  const bool moves = event.count != 0 && event.known && (event.type == kXferTime || event.type == kXferPostTime);
   return event.count + (moves ? tally.transmit().count + tally.receive().count : 0);
 }
 // The same for a direction. A flush is noted after its transfers.

@@ -366,7 +366,7 @@ TEST(setsAsideWhatItCannotUse) {
   CHECK_EQ(asideReason(uncommitted, false), "");
   auto large = bytes;
   large.resize(kMostStateBytes + 1);
-  CHECK_EQ(asideReason(large, false), "it has 1048577 bytes, more than a state file may have");
+  CHECK_EQ(asideReason(large, false), "it has 2097153 bytes, more than a state file may have");
 }
 
 TEST(survivesForgedAndCutFiles) {
