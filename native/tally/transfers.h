@@ -166,7 +166,8 @@ inline void Transfers::add(Assembly& assembling, uint32_t type, uint64_t value, 
       break;
     case kTxRequests:
     case kRxRequests:
-      if (stage == Stage::kBytes && type - kTxRequests == assembling.direction && value == 1) finish(assembling, events);
+      if (stage == Stage::kBytes && type - kTxRequests == assembling.direction && value == 1)
+        finish(assembling, events);
       break;
     default:
       break;

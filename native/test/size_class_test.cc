@@ -133,11 +133,9 @@ class Agent {
 
  private:
   void add(uint32_t type, uint64_t value) {
-    static const char* const kNames[] = {"agent_tx_bytes",        "agent_rx_bytes",
-                                         "agent_tx_requests_num", "agent_rx_requests_num",
-                                         "agent_memory",          "agent_memory_end",
-                                         "agent_xfer_time",       "agent_xfer_post_time",
-                                         "agent_error"};
+    static const char* const kNames[] = {"agent_tx_bytes",        "agent_rx_bytes",       "agent_tx_requests_num",
+                                         "agent_rx_requests_num", "agent_memory",         "agent_memory_end",
+                                         "agent_xfer_time",       "agent_xfer_post_time", "agent_error"};
     RingEvent event;
     event.type = type;
     event.value = value;
@@ -152,10 +150,8 @@ class Agent {
 
 std::shared_ptr<const TallyPlan> planWithNames() {
   TallyOptions options = someOptions();
-  const char* const names[] = {"agent_tx_bytes",        "agent_rx_bytes",
-                               "agent_tx_requests_num", "agent_rx_requests_num",
-                               "agent_memory",          "agent_memory_end",
-                               "agent_xfer_time",       "agent_xfer_post_time"};
+  const char* const names[] = {"agent_tx_bytes", "agent_rx_bytes",   "agent_tx_requests_num", "agent_rx_requests_num",
+                               "agent_memory",   "agent_memory_end", "agent_xfer_time",       "agent_xfer_post_time"};
   options.typeNames.clear();
   for (uint32_t type = 0; type < std::size(names); ++type) options.typeNames.emplace_back(names[type], type);
   return planFor(options);

@@ -398,8 +398,7 @@ TEST(refusesCarriesThatCannotBe) {
 TEST(refusesTailsThatCannotBe) {
   Tally tally(somePlan());
   RandomEvents(1, 1).fold(tally, 100);
-  for (const auto& [type, value] :
-       {std::pair{kXferPostTime, 5}, {kXferTime, 50}, {kTxBytes, 4096}, {kTxRequests, 1}}) {
+  for (const auto& [type, value] : {std::pair{kXferPostTime, 5}, {kXferTime, 50}, {kTxBytes, 4096}, {kTxRequests, 1}}) {
     foldTimes(tally, type, static_cast<uint64_t>(value), 1);
   }
   const Bytes good = written(tally);
@@ -419,8 +418,8 @@ TEST(refusesTailsThatCannotBe) {
     tail[0] = std::byte{0};  // a name ends there
     return true;
   }));
-  for (const uint32_t of : {HistogramOf::kSizes, HistogramOf::kThroughputs, HistogramOf::kClassDurations,
-                            HistogramOf::kClassPosts}) {
+  for (const uint32_t of :
+       {HistogramOf::kSizes, HistogramOf::kThroughputs, HistogramOf::kClassDurations, HistogramOf::kClassPosts}) {
     CHECK(refuses([&](const Section& section, std::byte* tail) {
       HistogramFields fields;
       if (section.type != SectionType::kHistogram || !section.read(fields) || fields.of != of) return false;

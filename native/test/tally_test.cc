@@ -319,8 +319,7 @@ TEST(usesConfiguredHistogramBounds) {
   fold(tally, v4, {typed(kXferPostTime, 20), typed(kXferTime, 20), typed(kTxBytes, 50), typed(kTxRequests, 1)});
   CHECK(byBound(tally, tally.events()[kXferPostTime]) == (std::vector<uint64_t>{0, 1, 0, 0}));
   CHECK(byBound(tally, tally.events()[kXferTime]) == (std::vector<uint64_t>{0, 1, 0}));
-  CHECK(byBound(*tally.events()[kXferTime].buckets, durationsOf(tally.transmit())) ==
-        (std::vector<uint64_t>{0, 1, 0}));
+  CHECK(byBound(*tally.events()[kXferTime].buckets, durationsOf(tally.transmit())) == (std::vector<uint64_t>{0, 1, 0}));
   fold(tally, v4, {typed(kMemoryRegistered, 1001), typed(77, 5), typed(78, 5)});
   CHECK(byBound(tally, tally.events()[kMemoryRegistered]) == (std::vector<uint64_t>{0, 1}));
   CHECK(byBound(tally, tally.events()[21]) == (std::vector<uint64_t>{1, 0}));
