@@ -18,9 +18,9 @@ export default defineConfig({
     setupFiles: ['test/support/seed.ts'],
     // Real rings, threads and processes: a test waits for a condition, on a machine that may have much else to do. The
     // limits only end a test that waits for what never comes.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 120_000, interval: 20 } },
+    testTimeout: 600_000, // a kernel was seen to let most processes of a loaded machine wait for four minutes
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 500_000, interval: 20 } },
     pool: 'forks',
     projects: [
       { extends: true, test: { name: 'pure', include: pure, isolate: false } },
