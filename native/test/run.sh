@@ -3,7 +3,7 @@
 # of the product, and those first that take the longest. After the first that fails no other begins. TSAN_RUN: command
 # before programs of ThreadSanitizer.
 set -u
-LIMIT_S=600 # a program that takes longer is a failure, too
+LIMIT_S=1200 # a program that takes longer is a failure, too
 LONGEST='explorer kills collector_state collector_faults state_deaths hostile_files two_writers'
 logs=build/test-logs
 
