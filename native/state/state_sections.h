@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -150,6 +151,14 @@ struct Section {
   bool read(Fixed& fixed) const {
     if (fixedPart.size() < sizeof fixed) return false;
     std::memcpy(&fixed, fixedPart.data(), sizeof fixed);
+    return true;
+  }
+  // Reads a fixed part that an earlier version may have written. Fields that it lacks stay as they are. False if it is
+  // shorter than `least` bytes.
+  template <typename Fixed>
+  bool readFirst(size_t least, Fixed& fixed) const {
+    if (fixedPart.size() < least) return false;
+    std::memcpy(&fixed, fixedPart.data(), std::min(fixedPart.size(), sizeof fixed));
     return true;
   }
 };

@@ -95,10 +95,6 @@ size_t bytesOf(const TransferTally& transfer) {
   return bytes;
 }
 
-uint32_t histogramIndexOf(uint32_t direction, size_t sizeClass) {
-  return ClassIndex{direction, static_cast<uint32_t>(sizeClass)}.number();
-}
-
 }  // namespace
 
 size_t TallySections::largest(const EventTally& event) {
@@ -195,7 +191,7 @@ void TallySections::addTransfers(SectionWriter& to, const Tally& tally, uint32_t
     keptClass.changes = one.count;
     keptClass.place = to.offset();
     store(to.add<SizeClassFields>(SectionType::kSizeClass), one, direction, index);
-    const uint32_t number = histogramIndexOf(direction, index);
+    const uint32_t number = ClassIndex{direction, static_cast<uint32_t>(index)}.number();
     keptClass.durations = addHistogram(to, tally, HistogramOf::kClassDurations, number, durations, one.durations);
     keptClass.posts = addHistogram(to, tally, HistogramOf::kClassPosts, number, plan.postBuckets(), one.posts);
   });

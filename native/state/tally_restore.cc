@@ -124,9 +124,7 @@ bool TallyRestorer::restoreEvent(const Section& section) {
 
 bool TallyRestorer::restoreTransfers(const Section& section) {
   TransferFields fields{};
-  if (section.fixedPart.size() < offsetof(TransferFields, endedInPost)) return false;
-  std::memcpy(&fields, section.fixedPart.data(), std::min(section.fixedPart.size(), sizeof fields));
-  if (fields.direction > 1) return false;
+  if (!section.readFirst(offsetof(TransferFields, endedInPost), fields) || fields.direction > 1) return false;
   TransferTally& transfer = tally_.transfers_.at(fields.direction);
   if (transfer.count != 0 || !canSum(fields.count, wide(fields.sizeSum))) return false;
   if (!canSum(fields.count, wide(fields.durationSum))) return false;
@@ -148,8 +146,8 @@ bool TallyRestorer::restoreClass(const Section& section) {
   if (!section.read(fields) || fields.direction > 1 || fields.index >= SizeClasses::kCount) return false;
   SizeClasses& classes = tally_.transfers_.at(fields.direction).classes;
   if (classes.find(fields.index) != nullptr) return false;
-  for (const auto& sum : {fields.sizeSum, fields.durationSum, fields.postSum}) {
-    if (!canSum(fields.count, WideSum{sum[1]} << 64 | sum[0])) return false;
+  for (const WideSum sum : {wide(fields.sizeSum), wide(fields.durationSum), wide(fields.postSum)}) {
+    if (!canSum(fields.count, sum)) return false;
   }
   SizeClass& one = classes.at(fields.index);
   one.count = fields.count;
@@ -209,8 +207,7 @@ std::optional<TallyRestorer::Target> TallyRestorer::targetOfClass(uint32_t of, u
 bool TallyRestorer::restoreHistogram(const Section& section) {
   HistogramFields fields{};
   // A checkout before 0.1.0 stored no division.
-  if (section.fixedPart.size() < offsetof(HistogramFields, division)) return false;
-  std::memcpy(&fields, section.fixedPart.data(), std::min(section.fixedPart.size(), sizeof fields));
+  if (!section.readFirst(offsetof(HistogramFields, division), fields)) return false;
   const auto target = targetOf(fields.of, fields.index);
   if (!target || *target->fate != Fate::kAbsent || section.tail.size() % sizeof(uint32_t) != 0) return false;
   isSkipping_ = target->buckets == nullptr || fields.division != target->buckets->division() ||

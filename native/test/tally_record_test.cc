@@ -519,6 +519,12 @@ TEST(refusesEachFieldThatCannotBe) {
   CHECK(transfers([](TransferFields& f) { f.endedInPost = f.count + 1; }));
   CHECK(transfers([](TransferFields& f) { f.countAtFlush = f.count + 1; }));
   CHECK(transfers([](TransferFields& f) { f.flushSquares[1] = 1; }));
+  // Shorter than any version has written it: its sum of throughputs is missing.
+  CHECK(refuses(SectionType::kTransfers, [](std::byte* at) {
+    auto& head = fixedAt<SectionHead>(at - sizeof(SectionHead));
+    head.tailBytes = head.fixedBytes - uint32_t{offsetof(TransferFields, throughputSum)};
+    head.fixedBytes = offsetof(TransferFields, throughputSum);
+  }));
   CHECK(sized([](SizeClassFields& f) { f.direction = 2; }));
   CHECK(sized([](SizeClassFields& f) { f.index = SizeClasses::kCount; }));
   CHECK(sized([](SizeClassFields& f) { f.count = 0; }));
