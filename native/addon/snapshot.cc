@@ -21,7 +21,7 @@ using KnownAgents = std::unordered_map<uint64_t, uint64_t>;
 
 // Appends an agent, and its texts unless they are known: they are most of the time of a snapshot.
 void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent& seen, const AgentStatus& status,
-              const Tally& tally, Views views, const KnownAgents& known) {
+              const Tally& tally, Parts wanted, const KnownAgents& known) {
   const size_t begin = words.all().size();
   AgentWords fields;
   // The attributes are at most 4096 bytes.
@@ -50,7 +50,7 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   fields.refused = tally.refused().count();
   fields.flushIntervalMs = status.flushMs;
   words.putFields(fields);
-  putTally(words, tally, views);
+  putTally(words, tally, wanted);
   for (const pid_t pid : status.writers) words.put(static_cast<uint64_t>(pid));
   words.set(begin + offsetof(AgentWords, words) / sizeof(uint64_t), words.all().size() - begin);
   if (!hasTexts) return;
@@ -107,7 +107,7 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
 struct TakenSnapshot {
   std::shared_ptr<Source> source;
   uint32_t reader;
-  Views views;
+  Parts wanted;
   KnownAgents known;
   WaitBudget budget;  // of all parts
   SnapshotPlace place;
@@ -116,15 +116,15 @@ struct TakenSnapshot {
   uint32_t agents = 0;
 };
 
-// (source, reader, exponential, known): begins a snapshot; without `exponential` its histograms have no exponential
-// view. `known`: BigUint64Array with id and layout of each agent whose texts are left out.
+// (source, reader, exponential, sizeClasses, known): begins a snapshot. `exponential`, `sizeClasses`: see Parts.
+// `known`: BigUint64Array with id and layout of each agent whose texts are left out.
 Napi::Value beginSnapshot(const Napi::CallbackInfo& info) {
   auto taken = std::make_shared<TakenSnapshot>();
   taken->source = held<Source>(info);
   taken->reader = static_cast<uint32_t>(number(info[1]));
   taken->budget = Collector::instance().callBudget();
-  taken->views = info[2].As<Napi::Boolean>() ? Views::kBoth : Views::kByBound;
-  const auto known = info[3].As<Napi::BigUint64Array>();
+  taken->wanted = {info[2].As<Napi::Boolean>(), info[3].As<Napi::Boolean>()};
+  const auto known = info[4].As<Napi::BigUint64Array>();
   for (size_t i = 0; i + 1 < known.ElementLength(); i += 2) taken->known.emplace(known[i], known[i + 1]);
   return wrap(info.Env(), std::move(taken));
 }
@@ -161,7 +161,7 @@ Napi::Value continueSnapshot(const Napi::CallbackInfo& info) {
     taken.words.emplace(memory, lastSize);
   }
   const auto put = [&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
-    putAgent(*taken.words, taken.strings, seen, status, tally, taken.views, taken.known);
+    putAgent(*taken.words, taken.strings, seen, status, tally, taken.wanted, taken.known);
     ++taken.agents;
   };
   const auto most = static_cast<size_t>(number(info[2]));
@@ -191,6 +191,9 @@ Napi::Object wordOrder(Napi::Env env) {
   order.Set("tally", textArray(env, {NIXL_OTEL_TALLY_WORDS(NIXL_OTEL_NAME)}));
   order.Set("event", textArray(env, {NIXL_OTEL_EVENT_WORDS(NIXL_OTEL_NAME)}));
   order.Set("histogram", textArray(env, {NIXL_OTEL_HISTOGRAM_WORDS(NIXL_OTEL_NAME)}));
+  order.Set("direction", textArray(env, {NIXL_OTEL_DIRECTION_WORDS(NIXL_OTEL_NAME)}));
+  order.Set("sizeClass", textArray(env, {NIXL_OTEL_CLASS_WORDS(NIXL_OTEL_NAME)}));
+  order.Set("distribution", textArray(env, {NIXL_OTEL_DISTRIBUTION_WORDS(NIXL_OTEL_NAME)}));
 #undef NIXL_OTEL_NAME
   return order;
 }

@@ -18,7 +18,7 @@ namespace nixl_otel::addon {
 
 // Version of the interface between the addon and src/shm-bridge: functions, objects, and the order of words. A change
 // of either side increments it here and in src/shm-bridge/addon.ts.
-constexpr uint64_t kInterfaceVersion = 17;
+constexpr uint64_t kInterfaceVersion = 18;
 
 // The order of words: one list for C++, JavaScript's copy is src/shm-bridge/word-table.ts, and a test compares both.
 // Numbers that change between two snapshots lie at the same places as long as `layout` is the same: pages read them
@@ -36,8 +36,11 @@ constexpr uint64_t kInterfaceVersion = 17;
   X(double, flushIntervalMs)
 
 // A tally: these words, then each event, then the transfers of both directions: their count, and the sum and histogram
-// of sizes, durations and throughputs. Sums have two words, those of throughputs are one double.
-#define NIXL_OTEL_TALLY_WORDS(X) X(uint64_t, memoryInUse) X(uint64_t, memoryInUseHigh) X(uint64_t, events)
+// of sizes, durations and throughputs. Sums have two words, those of throughputs are one double. `sizeClasses`: distance
+// from the first of these words to the size classes of both directions, which lie behind all other words of the tally;
+// 0 if the snapshot has none.
+#define NIXL_OTEL_TALLY_WORDS(X) \
+  X(uint64_t, memoryInUse) X(uint64_t, memoryInUseHigh) X(uint64_t, events) X(uint64_t, sizeClasses)
 
 // An event: these words, and if it has a histogram, its sum and its histogram.
 #define NIXL_OTEL_EVENT_WORDS(X)                                                                        \
@@ -49,6 +52,20 @@ constexpr uint64_t kInterfaceVersion = 17;
 // to their counts, which are doubles that JavaScript reads in place.
 #define NIXL_OTEL_HISTOGRAM_WORDS(X) \
   X(double, start) X(uint64_t, zeros) X(int64_t, first) X(uint64_t, buckets) X(uint64_t, distance)
+
+// The size classes of a direction: these words, then each class with transfers, from the smallest on. `start` is that of
+// their histograms.
+#define NIXL_OTEL_DIRECTION_WORDS(X)                                                     \
+  X(double, start) X(uint64_t, classes) X(uint64_t, endedInPost) X(uint64_t, flushSquares) \
+  X(uint64_t, flushSquaresHigh)
+
+// A size class: these words, then for its durations and its posts the words of a distribution, each with its counts.
+#define NIXL_OTEL_CLASS_WORDS(X)                                                                                       \
+  X(uint64_t, index) X(uint64_t, count) X(uint64_t, bytes) X(uint64_t, bytesHigh) X(uint64_t, duration)                \
+  X(uint64_t, durationHigh) X(uint64_t, post) X(uint64_t, postHigh)
+
+// An exponential distribution: values of 0, index of the first bucket, number of buckets. Their counts, doubles, follow.
+#define NIXL_OTEL_DISTRIBUTION_WORDS(X) X(uint64_t, zeros) X(int64_t, first) X(uint64_t, buckets)
 
 // clang-format on
 
@@ -64,6 +81,15 @@ struct EventWords {
 };
 struct HistogramWords {
   NIXL_OTEL_HISTOGRAM_WORDS(NIXL_OTEL_FIELD)
+};
+struct DirectionWords {
+  NIXL_OTEL_DIRECTION_WORDS(NIXL_OTEL_FIELD)
+};
+struct ClassWords {
+  NIXL_OTEL_CLASS_WORDS(NIXL_OTEL_FIELD)
+};
+struct DistributionWords {
+  NIXL_OTEL_DISTRIBUTION_WORDS(NIXL_OTEL_FIELD)
 };
 #undef NIXL_OTEL_FIELD
 
@@ -120,11 +146,14 @@ class Words {
   std::unique_ptr<uint64_t[]> grown_;
 };
 
-// Selects the views of histograms. The exponential one has most of a tally's words, and not every reader asks for it.
-enum class Views { kByBound, kBoth };
+// Parts of a tally that not every reader asks for, although they have most of its words.
+struct Parts {
+  bool exponential = true;  // the exponential view of each histogram
+  bool sizeClasses = true;
+};
 
 // Appends a tally to `words`.
-void putTally(Words& words, const Tally& tally, Views views = Views::kBoth);
+void putTally(Words& words, const Tally& tally, Parts wanted = {});
 // Appends the names of a tally's events, as far as their keys are names.
 void putNames(std::vector<std::string>& strings, const Tally& tally);
 // Returns a number that changes with each of a tally's keys, with the first event of a key, and with histograms that

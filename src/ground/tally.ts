@@ -66,6 +66,43 @@ export interface TransferTally {
   readonly throughput: HistogramTally & { readonly sum: number };
 }
 
+/** Times of the transfers of a size class. */
+export interface TimesOfClass {
+  /** Microseconds, exact. */
+  readonly sum: bigint;
+  /** Microseconds. */
+  readonly exponential: ExponentialTally;
+}
+
+/** Transfers of one direction in one class of sizes: above half of `upToBytes`, the smallest class from 0 on. */
+export interface SizeClassTally {
+  /** Inclusive: 1024, 2048 and so on to 2^30, then Infinity. The bytes are those of the whole transfer request. */
+  readonly upToBytes: number;
+  readonly count: number;
+  readonly bytes: bigint;
+  readonly duration: TimesOfClass;
+  /** Of the transfers whose post can be told: an agent with events up to NIXL 1.3.0 writes a post when it posts. */
+  readonly post: TimesOfClass;
+}
+
+/** Transfers of one direction by size. */
+export interface DirectionTimes {
+  /** Classes with transfers, from the smallest on. */
+  readonly classes: readonly SizeClassTally[];
+  /** Transfers whose time is that of their post to within 2 %: they ended inside of it. */
+  readonly endedInPost: number;
+  /** Sum over flushes of the squared number of transfers; approximate. Divided by the count: how many a transfer's flush has. */
+  readonly flushSquares: bigint;
+  /** Time at which the counts of times were 0, if it is later than that of the agent. */
+  readonly startTimeMs?: number;
+}
+
+/** Time by size. */
+export interface TimeBySize {
+  readonly transmit: DirectionTimes;
+  readonly receive: DirectionTimes;
+}
+
 /** Totals of an agent's events. */
 export interface AgentTally {
   /** Bytes registered minus deregistered in this incarnation, never below 0. */
@@ -73,6 +110,8 @@ export interface AgentTally {
   /** All known types in the order of their numbers (at 0 if not seen), then other keys in order of appearance. */
   readonly events: readonly EventTally[];
   readonly transfers: { readonly transmit: TransferTally; readonly receive: TransferTally };
+  /** Absent from a snapshot that was taken without `sizeClasses`. */
+  readonly timeBySize?: TimeBySize | undefined;
 }
 
 export type EventValue = 'count' | 'sum' | 'last' | 'histogram';

@@ -28,7 +28,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 17;
+export const INTERFACE_VERSION = 18;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -83,12 +83,20 @@ export interface Addon {
   addReader(source: Handle): number;
   removeReader(source: Handle, reader: number): void;
   /**
-   * Begins a snapshot, without `exponential` with empty exponential histograms. `known`: id and layout of each agent whose texts
-   * are left out.
+   * Begins a snapshot, without `exponential` with empty exponential histograms, without `sizeClasses` without time by size.
+   * `known`: id and layout of each agent whose texts are left out.
    */
-  beginSnapshot(source: Handle, reader: number, exponential: boolean, known: BigUint64Array): Handle;
+  beginSnapshot(
+    source: Handle,
+    reader: number,
+    exponential: boolean,
+    sizeClasses: boolean,
+    known: BigUint64Array,
+  ): Handle;
   /** Returns the names of the words in their order. */
-  wordOrder(): Readonly<Record<'agent' | 'tally' | 'event' | 'histogram', readonly string[]>>;
+  wordOrder(): Readonly<
+    Record<'agent' | 'tally' | 'event' | 'histogram' | 'direction' | 'sizeClass' | 'distribution', readonly string[]>
+  >;
   /**
    * Adds agents to a snapshot, at most `mostAgents`. Returns the snapshot once it has all agents, undefined before. If the
    * collector thread is blocked and holds a lock, returns the milliseconds since its last tick: the snapshot has failed. `room`:

@@ -185,6 +185,9 @@ export class AgentWords implements AgentSnapshot {
   get transfers(): TallyWords['transfers'] {
     return this.#tally.transfers;
   }
+  get timeBySize(): TallyWords['timeBySize'] {
+    return this.#tally.timeBySize;
+  }
 
   #count(place: number): number {
     return this.#base.words.countAt(this.#base.at + place);
@@ -202,7 +205,7 @@ export class AgentWords implements AgentSnapshot {
 /** Returns a plain object that the next words do not change, see copyOf(). It has the fields that have a value. */
 export function copyOfAgent(agent: AgentSnapshot, ownsCounts = false): AgentSnapshot {
   const { pid, flushIntervalMs, writers, lastEventMs, keptAttributes } = agent;
-  const { memoryInUse, events, transfers } = copyOf(agent, ownsCounts);
+  const { memoryInUse, events, transfers, timeBySize } = copyOf(agent, ownsCounts);
   const copy: Mutable<AgentSnapshot> = {
     id: agent.id,
     agent: agent.agent,
@@ -230,6 +233,7 @@ export function copyOfAgent(agent: AgentSnapshot, ownsCounts = false): AgentSnap
     events,
     transfers,
   };
+  if (timeBySize !== undefined) copy.timeBySize = timeBySize;
   if (pid !== undefined) copy.pid = pid;
   if (flushIntervalMs !== undefined) copy.flushIntervalMs = flushIntervalMs;
   if (writers !== undefined) copy.writers = writers;

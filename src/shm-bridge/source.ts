@@ -64,6 +64,8 @@ export interface EventTap<Batch = EventBatch> {
 export interface SnapshotWants {
   /** False leaves the exponential histograms of all tallies empty, which halves the cost. Default: true. */
   readonly exponential?: boolean;
+  /** True adds time by size to all tallies. Default: false. */
+  readonly sizeClasses?: boolean;
   /** The snapshot to update. Default: a new one. */
   readonly kept?: KeptSnapshot | undefined;
 }
@@ -207,8 +209,8 @@ class NativeSource implements RingSource {
   typeTap: EventTap<TypeBatch> | undefined;
   readonly #tally: RawTally;
   readonly #places: readonly Place[];
-  /** Last snapshots with and without exponential histograms. */
-  readonly #last = new Map<boolean, RawSnapshot>();
+  /** Last snapshots by the parts that they have. */
+  readonly #last = new Map<number, RawSnapshot>();
   /** Request of the last drain that timed out. */
   #unserved: number | undefined;
 
@@ -256,8 +258,12 @@ class NativeSource implements RingSource {
    * Returns undefined if the source is closed between two steps. While the collector thread is blocked, repeats the last snapshot
    * with the age of the thread's last tick.
    */
-  *#snapshotFor(reader: number, { exponential = true, kept }: SnapshotWants): Steps<Snapshot | undefined> {
-    const begun = addon().beginSnapshot(this.#open(), reader, exponential, kept?.known() ?? NO_AGENTS);
+  *#snapshotFor(
+    reader: number,
+    { exponential = true, sizeClasses = false, kept }: SnapshotWants,
+  ): Steps<Snapshot | undefined> {
+    const begun = addon().beginSnapshot(this.#open(), reader, exponential, sizeClasses, kept?.known() ?? NO_AGENTS);
+    const parts = Number(exponential) | (Number(sizeClasses) << 1);
     const room = kept?.room() ?? NO_ROOM;
     let found: RawSnapshot | number | undefined;
     while ((found = addon().continueSnapshot(begun, room, AGENTS_OF_STEP)) === undefined) {
@@ -266,11 +272,11 @@ class NativeSource implements RingSource {
     }
     if (typeof found !== 'number') {
       if (kept !== undefined) return yield* kept.decode(found, this.#tally, this.#places);
-      this.#last.set(exponential, found);
+      this.#last.set(parts, found);
       return yield* decodeSnapshot(found, this.#tally, this.#places);
     }
     if (kept?.last !== undefined) return { ...kept.last, collector: { ...kept.last.collector, sinceTickMs: found } };
-    const last = this.#last.get(exponential) ?? this.#last.get(!exponential);
+    const last = this.#last.get(parts) ?? this.#last.values().next().value;
     if (last === undefined) return emptySnapshot(found);
     const collector = { ...last.collector, sinceTickMs: found };
     return yield* decodeSnapshot({ ...last, collector }, this.#tally, this.#places);

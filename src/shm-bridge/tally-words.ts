@@ -1,7 +1,17 @@
 /** Tallies that are read where they lie, in words that native/addon wrote in the order of word-table.ts. */
 import { type ExponentialTally, TALLY_SCALE } from '../ground/exponential.js';
-import type { AgentTally, EventTally, EventValue, HistogramTally, TransferTally } from '../ground/tally.js';
+import type {
+  AgentTally,
+  DirectionTimes,
+  EventTally,
+  EventValue,
+  HistogramTally,
+  TimeBySize,
+  TimesOfClass,
+  TransferTally,
+} from '../ground/tally.js';
 import { type RawTally, transferBounds } from './raw-tally.js';
+import { timeBySizeAt } from './size-class-words.js';
 import { EVENT_WORDS, EventAt, HISTOGRAM_WORDS, HistogramAt, TALLY_WORDS, TallyAt } from './word-table.js';
 import type { Words } from './words.js';
 
@@ -218,6 +228,12 @@ export class TallyWords implements AgentTally {
     return this.#base.words.wideAt(this.#base.at + this.#at + TallyAt.memoryInUse);
   }
 
+  get timeBySize(): TimeBySize | undefined {
+    const { words, at } = this.#base;
+    const distance = words.countAt(at + this.#at + TallyAt.sizeClasses);
+    return distance === 0 ? undefined : timeBySizeAt(words, at + this.#at + distance);
+  }
+
   get memoryPlaces(): NumberPlaces {
     return { kind: 'wide', places: [this.#at + TallyAt.memoryInUse] };
   }
@@ -227,18 +243,33 @@ export class TallyWords implements AgentTally {
  * Returns a copy that the next words do not change. Its exponential counts are a view of these words, which keeps them in memory;
  * `ownsCounts`: a copy.
  */
-export function copyOf({ memoryInUse, events, transfers }: AgentTally, ownsCounts = false): AgentTally {
+export function copyOf(tally: AgentTally, ownsCounts = false): AgentTally {
+  const { memoryInUse, events, transfers, timeBySize } = tally;
   const copyOfTransfers = ({ count, size, duration, throughput }: TransferTally): TransferTally => ({
     count,
     size: copyWithSum(size, ownsCounts),
     duration: copyWithSum(duration, ownsCounts),
     throughput: copyWithSum(throughput, ownsCounts),
   });
-  return {
+  const copy: AgentTally = {
     memoryInUse,
     events: events.map((event) => copyOfEvent(event, ownsCounts)),
     transfers: { transmit: copyOfTransfers(transfers.transmit), receive: copyOfTransfers(transfers.receive) },
   };
+  if (timeBySize === undefined) return copy;
+  return { ...copy, timeBySize: ownsCounts ? withOwnCounts(timeBySize) : timeBySize };
+}
+
+function withOwnCounts({ transmit, receive }: TimeBySize): TimeBySize {
+  const times = ({ sum, exponential }: TimesOfClass): TimesOfClass => ({
+    sum,
+    exponential: { ...exponential, counts: Float64Array.from(exponential.counts) },
+  });
+  const direction = (of: DirectionTimes): DirectionTimes => ({
+    ...of,
+    classes: of.classes.map((one) => ({ ...one, duration: times(one.duration), post: times(one.post) })),
+  });
+  return { transmit: direction(transmit), receive: direction(receive) };
 }
 
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -10,6 +10,7 @@ import {
   RingWriter,
   type WriteEvent,
 } from '../../src/shm-bridge/index.js';
+import { comparable, exponentialTally } from '../support/exponential.js';
 import { drainUntil, temporaryDirectory } from '../support/live.js';
 import { pushAll, WIRE_VERSIONS } from '../support/rings.js';
 
@@ -78,6 +79,58 @@ function transfersIn(types: readonly (number | undefined)[], values: readonly bi
     sums.bytes += values[i + 1]!;
   }
   return found;
+}
+
+/** Index of the power of two above which a class begins; 9 for the smallest class, 30 for that without a bound. */
+function classOf(bytes: bigint): number {
+  return Math.min(30, Math.max(9, (bytes === 0n ? 0n : bytes - 1n).toString(2).length - 1));
+}
+
+/** Transfers of one direction by class. Posts: of agents that write them directly before the time. */
+function classesIn(types: readonly (number | undefined)[], values: readonly bigint[], direction: number) {
+  const found = new Map<number, { transfers: number; bytes: bigint; us: bigint[]; postsUs: bigint[] }>();
+  for (let i = 0; i + 2 < types.length; i++) {
+    if (types[i] !== TIME || types[i + 1] !== direction) continue;
+    if (types[i + 2] !== direction + 2 || values[i + 2] !== 1n) continue;
+    const index = classOf(values[i + 1]!);
+    const one = found.get(index) ?? { transfers: 0, bytes: 0n, us: [], postsUs: [] };
+    found.set(index, one);
+    one.transfers++;
+    one.bytes += values[i + 1]!;
+    one.us.push(values[i]!);
+    if (types[i - 1] === POST_TIME) one.postsUs.push(values[i - 1]!);
+  }
+  return [...found].sort(([a], [b]) => a - b);
+}
+
+/** Returns the nearest double that is in the same bucket: not one at a bound below the value. */
+function asDouble(value: bigint): number {
+  const nearest = Number(value);
+  return BigInt(nearest) < value ? nearest * (1 + Number.EPSILON) : nearest;
+}
+
+const sumOf = (values: readonly bigint[]): bigint => values.reduce((sum, value) => sum + value, 0n);
+
+function expectClasses(
+  { timeBySize }: AgentSnapshot,
+  of: readonly ReturnType<typeof classesIn>[],
+  posts: boolean,
+): void {
+  for (const [direction, { classes }] of [timeBySize!.transmit, timeBySize!.receive].entries()) {
+    const expected = of[direction]!;
+    expect(classes.map(({ upToBytes, count, bytes, duration }) => [upToBytes, count, bytes, duration.sum])).toEqual(
+      expected.map(([index, { transfers, bytes, us }]) => {
+        return [index === 30 ? Infinity : 2 ** (index + 1), transfers, bytes, sumOf(us)];
+      }),
+    );
+    for (const [i, { duration, post }] of classes.entries()) {
+      const { us, postsUs } = expected[i]![1];
+      expect(comparable(duration.exponential)).toEqual(comparable(exponentialTally(us.map(asDouble))));
+      if (!posts) continue;
+      expect(post.sum).toBe(sumOf(postsUs));
+      expect(comparable(post.exponential)).toEqual(comparable(exponentialTally(postsUs.map(asDouble))));
+    }
+  }
 }
 
 /** Registered minus deregistered since the last restart, and never below 0. */
@@ -178,6 +231,9 @@ test('counts, sums, last values, durations, transfers and memory equal the refer
         const durations = values.filter((_, i) => types[i] === duration);
         expect(agent.events[duration]!.histogram!.counts).toEqual(bucketsOf(tally.durationBoundsUs, durations));
       }
+      expect(agent.timeBySize).toBeUndefined();
+      const bySize = [0, 1].map((direction) => classesIn(types, values, direction));
+      expectClasses(source.snapshot({ sizeClasses: true }).agents[0]!, bySize, wireVersion >= 4);
       expect(agent.memoryInUse).toBe(memoryIn(lives, wireVersion));
     } finally {
       writer.close();

@@ -9,7 +9,15 @@ import { addon, INTERFACE_VERSION, loadFirst, type RawSnapshot, type RawTotals }
 import { findNativeFile } from '../../src/shm-bridge/native-files.js';
 import { rawTally } from '../../src/shm-bridge/raw-tally.js';
 import { decodeSnapshot, decodeTally } from '../../src/shm-bridge/snapshot.js';
-import { AGENT_WORDS, EVENT_WORDS, HISTOGRAM_WORDS, TALLY_WORDS } from '../../src/shm-bridge/word-table.js';
+import {
+  AGENT_WORDS,
+  CLASS_WORDS,
+  DIRECTION_WORDS,
+  DISTRIBUTION_WORDS,
+  EVENT_WORDS,
+  HISTOGRAM_WORDS,
+  TALLY_WORDS,
+} from '../../src/shm-bridge/word-table.js';
 import { atOnce } from '../../src/ground/time-slices.js';
 import { dist, runProgram } from '../support/child.js';
 import { temporaryDirectory } from '../support/live.js';
@@ -56,7 +64,7 @@ function rawSnapshot(): RawSnapshot {
   for (;;) {
     addon().drainNow(2000);
     const raw = addon().continueSnapshot(
-      addon().beginSnapshot(source, 0, true, new BigUint64Array(0)),
+      addon().beginSnapshot(source, 0, true, false, new BigUint64Array(0)),
       new ArrayBuffer(0),
       1,
     );
@@ -121,6 +129,9 @@ test('the order of words is one', () => {
     tally: TALLY_WORDS,
     event: EVENT_WORDS,
     histogram: HISTOGRAM_WORDS,
+    direction: DIRECTION_WORDS,
+    sizeClass: CLASS_WORDS,
+    distribution: DISTRIBUTION_WORDS,
   });
 });
 
@@ -210,8 +221,8 @@ test('the interface has not changed without a new version', () => {
         "takenMs",
         "words",
       ],
-      "version": 17,
-      "words": 371,
+      "version": 18,
+      "words": 372,
     }
   `);
 });

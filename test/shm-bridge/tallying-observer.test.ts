@@ -26,9 +26,9 @@ describe('a tallying observer', () => {
 
     const source = openTestSource([directory]);
     drainAll(source, directory);
-    const [agent] = source.snapshot().agents;
-    const { memoryInUse, transfers } = agent!;
-    expect(observer.tally()).toEqual({ memoryInUse, events: agent!.events, transfers });
+    const [agent] = source.snapshot({ sizeClasses: true }).agents;
+    const { memoryInUse, transfers, timeBySize } = agent!;
+    expect(observer.tally()).toEqual({ memoryInUse, events: agent!.events, transfers, timeBySize });
     observer.close();
   });
 
