@@ -10,7 +10,7 @@ import path from 'node:path';
 import ts from 'typescript';
 
 const LIBRARY = ['ground', 'mapping', 'shm-bridge', 'settings', 'instrumentation'];
-const VIEW = ['view/figures', 'view/model', 'view/verdict', 'view/answers', 'view/client', 'view/rings'];
+const VIEW = ['view/figures', 'view/sizes', 'view/model', 'view/verdict', 'view/answers', 'view/client', 'view/rings'];
 const SERVE = [
   'serve/http',
   'serve/exposition',
@@ -39,6 +39,7 @@ const ROOMS = {
   process: ['ground', 'settings', 'node:', '@opentelemetry/', 'commander'],
 
   'view/figures': ['ground', 'string-width'],
+  'view/sizes': ['ground', 'view/figures'], // the browser loads it
   'view/model': ['ground', 'mapping', 'view/figures'],
   'view/verdict': ['ground', 'view/model'], // the browser loads it, with the answers
   'view/answers': ['ground', 'view/model', 'view/verdict'],
