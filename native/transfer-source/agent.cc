@@ -65,6 +65,7 @@ void Agent::run() {
   try {
     if (const auto runTime = options_.runTime()) runEnd_ = Clock::now() + *runTime;
     due_ = Clock::now();
+    if (const auto fast = options_.pace.slowAfterSeconds) slowFrom_ = due_ + limitedSeconds(*fast);
     runIncarnation();
     while (!stop_.stop_requested() && Clock::now() < runEnd_ &&
            (options_.transfers == 0 || attempts_ < options_.transfers) &&
@@ -141,12 +142,13 @@ void Agent::moveUntil(Clock::time_point end, StagingQueue& queue, const RingFlus
       stageOne(queue, kFirstError + nextError_, 1);
       nextError_ = (nextError_ + 1) % kErrorTypes;
     } else {
-      transfer(queue);
+      transfer(end, queue);
     }
   }
 }
 
-void Agent::transfer(StagingQueue& queue) {
+// A transfer that is not complete before the end of the incarnation is given up, as by a NIXL agent that is destroyed.
+void Agent::transfer(Clock::time_point end, StagingQueue& queue) {
   const uint64_t bytes = pickSize();
   const bool read = chance(options_.readsPercent);
   // In wire versions 1 to 3 agents stage the time to post when they post the transfer, in later versions together with
@@ -154,10 +156,13 @@ void Agent::transfer(StagingQueue& queue) {
   const bool postApart = options_.wireVersion < 4;
 
   const Clock::time_point begin = Clock::now();
+  const bool slow = begin >= slowFrom_;
   mover_->post(read ? Direction::kRead : Direction::kWrite, bytes);
+  if (!isComplete(begin + options_.pace.postTime(slow), end)) return;
   const uint64_t postUs = wholeUs(Clock::now() - begin);
   if (postApart) stageOne(queue, kXferPostTime, postUs);
   mover_->complete();
+  if (!isComplete(begin + options_.pace.transferTime(bytes, slow), end)) return;
   const uint64_t xferUs = wholeUs(Clock::now() - begin);
 
   const uint64_t stamp = wallClockUs();
@@ -168,6 +173,16 @@ void Agent::transfer(StagingQueue& queue) {
       {stamp, 1, read ? kRxRequests : kTxRequests},
   };
   queue.stage(std::span(group).subspan(postApart ? 1 : 0));
+}
+
+// Waits until `due`. Returns false if a stop or `end` comes before.
+bool Agent::isComplete(Clock::time_point due, Clock::time_point end) {
+  if (Clock::now() >= due) return true;
+  const Clock::time_point last = std::min(due, end);
+  if (!waitUntil(last - kWakeDelay)) return false;
+  while (Clock::now() < last) {
+  }
+  return due <= end;
 }
 
 // Returns false if the program must stop.

@@ -39,13 +39,16 @@ class Agent {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kEmptyPoll{1};
+  // The last part of a wait in which the thread does not sleep: the kernel may wake it later by this.
+  static constexpr std::chrono::microseconds kWakeDelay{200};
 
   void run();
   void prepare();
   void createRing();
   void runIncarnation();
   void moveUntil(Clock::time_point end, StagingQueue& queue, const RingFlusher& flusher);
-  void transfer(StagingQueue& queue);
+  void transfer(Clock::time_point end, StagingQueue& queue);
+  bool isComplete(Clock::time_point due, Clock::time_point end);
   bool waitUntil(Clock::time_point due);
   bool waitUntilEmpty();
   bool chance(double percent);
@@ -63,6 +66,7 @@ class Agent {
   uint32_t nextError_ = 0;
   Clock::time_point runEnd_ = Clock::time_point::max();
   Clock::time_point due_;  // of the next transfer
+  Clock::time_point slowFrom_ = Clock::time_point::max();
   std::mutex mutex_;
   std::condition_variable_any timer_;
   std::promise<std::string> ready_;

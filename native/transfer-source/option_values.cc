@@ -11,6 +11,8 @@ namespace nixl_otel::transfer_source {
 namespace {
 
 constexpr uint64_t kLargestTransfer = 4ull << 30;
+constexpr uint64_t kHighestRate = 1024ull << 30;  // bytes per second
+constexpr double kHighestFactor = 1e6;
 
 template <typename Number>
 std::optional<Number> parse(std::string_view text) {
@@ -31,7 +33,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 // Parses "64k", "1M", "2G" or "512". The units are powers of 1024.
-std::optional<uint64_t> byteSize(std::string_view text) {
+std::optional<uint64_t> byteCount(std::string_view text, uint64_t most) {
   unsigned shift = 0;
   if (!text.empty()) {
     const char unit = text.back();
@@ -39,17 +41,17 @@ std::optional<uint64_t> byteSize(std::string_view text) {
   }
   if (shift != 0) text.remove_suffix(1);
   const std::optional<uint64_t> count = parse<uint64_t>(text);
-  if (!count || *count == 0 || *count > (kLargestTransfer >> shift)) return std::nullopt;
+  if (!count || *count == 0 || *count > (most >> shift)) return std::nullopt;
   return *count << shift;
 }
+
+}  // namespace
 
 std::string shortNumber(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
 }
-
-}  // namespace
 
 void OptionValue::refuse(const std::string& allowed) const {
   throw OptionError(name + " is \"" + std::string(text) + "\": use " + allowed);
@@ -111,7 +113,7 @@ std::vector<SizeShare> OptionValue::sizeMix() const {
   std::vector<SizeShare> mix;
   for (const std::string_view part : split(text, ',')) {
     const size_t colon = part.find(':');
-    const std::optional<uint64_t> bytes = byteSize(part.substr(0, colon));
+    const std::optional<uint64_t> bytes = byteCount(part.substr(0, colon), kLargestTransfer);
     const std::optional<uint64_t> weight =
         colon == std::string_view::npos ? 1 : parse<uint64_t>(part.substr(colon + 1));
     if (!bytes || !weight || *weight == 0 || *weight > 1'000'000) {
@@ -122,6 +124,42 @@ std::vector<SizeShare> OptionValue::sizeMix() const {
     mix.push_back({*bytes, *weight});
   }
   return mix;
+}
+
+std::vector<SizeRate> OptionValue::sizeRates() const {
+  std::vector<SizeRate> rates;
+  for (const std::string_view part : split(text, ',')) {
+    const size_t colon = part.find(':');
+    const bool hasSize = colon != std::string_view::npos;
+    const std::optional<uint64_t> from = hasSize ? byteCount(part.substr(0, colon), kLargestTransfer) : 0;
+    const std::optional<uint64_t> rate = byteCount(hasSize ? part.substr(colon + 1) : part, kHighestRate);
+    if (!from || !rate || (!rates.empty() && *from <= rates.back().fromBytes)) {
+      refuse(
+          "bytes per second from 1 to 1024G as 20G (k, M, G: multiples of 1024), and from larger sizes on others as "
+          "20G,1M:1G");
+    }
+    rates.push_back({*from, *rate});
+  }
+  return rates;
+}
+
+SlowFactors OptionValue::slowFactors() const {
+  SlowFactors factors;
+  for (const std::string_view part : split(text, ',')) {
+    const size_t colon = part.find(':');
+    const std::string_view name = colon == std::string_view::npos ? "" : part.substr(0, colon);
+    std::optional<double>* const place = colon == std::string_view::npos ? &factors.all
+                                         : name == "bandwidth"           ? &factors.bandwidth
+                                         : name == "base"                ? &factors.base
+                                         : name == "post"                ? &factors.post
+                                                                         : nullptr;
+    const std::optional<double> factor = parse<double>(colon == std::string_view::npos ? part : part.substr(colon + 1));
+    if (place == nullptr || place->has_value() || !factor || !(*factor >= 1 && *factor <= kHighestFactor)) {
+      refuse("a factor from 1 to 1000000 for all parts of the time, or by part as bandwidth:40,base:2,post:150");
+    }
+    *place = *factor;
+  }
+  return factors;
 }
 
 }  // namespace nixl_otel::transfer_source

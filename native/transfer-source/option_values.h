@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pace.h"
+
 namespace nixl_otel::transfer_source {
 
 // A wrong setting. The message names the flag or variable, the value, and the allowed values.
@@ -32,9 +34,13 @@ struct OptionValue {
   uint64_t ringCapacity() const;
   std::vector<uint64_t> ringCapacities() const;  // "4096,1024"
   std::vector<SizeShare> sizeMix() const;        // "4k:70,1M:25"; the default weight is 1
+  std::vector<SizeRate> sizeRates() const;       // "20G,1M:1G": a rate, another one from 1 MiB on
+  SlowFactors slowFactors() const;               // "40", or by part "bandwidth:40,post:150"
 
  private:
   [[noreturn]] void refuse(const std::string& allowed) const;
 };
+
+std::string shortNumber(double value);
 
 }  // namespace nixl_otel::transfer_source

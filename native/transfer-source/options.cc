@@ -26,6 +26,7 @@ struct Flag {
 };
 
 constexpr uint64_t kMany = 1'000'000'000'000;
+constexpr uint64_t kLongestUs = 60'000'000;
 
 // clang-format off
 constexpr Flag kFlags[] = {
@@ -38,6 +39,11 @@ constexpr Flag kFlags[] = {
     {"seconds", true, [](Options& o, Value v) { o.seconds = v.number(0, 1e8); }},
     {"transfers", true, [](Options& o, Value v) { o.transfers = v.wholeNumber(1, kMany); }},
     {"sizes", true, [](Options& o, Value v) { o.sizes = v.sizeMix(); }},
+    {"bandwidth", true, [](Options& o, Value v) { o.pace.rates = v.sizeRates(); }},
+    {"base-us", true, [](Options& o, Value v) { o.pace.baseUs = v.wholeNumber(0, kLongestUs); }},
+    {"post-us", true, [](Options& o, Value v) { o.pace.postUs = v.wholeNumber(0, kLongestUs); }},
+    {"slow-after", true, [](Options& o, Value v) { o.pace.slowAfterSeconds = v.number(0, 1e8); }},
+    {"slow-factor", true, [](Options& o, Value v) { o.pace.slowFactors = v.slowFactors(); }},
     {"reads", true, [](Options& o, Value v) { o.readsPercent = v.number(0, 100); }},
     {"errors", true, [](Options& o, Value v) { o.errorsPercent = v.number(0, 100); }},
     {"wire-version", true, [](Options& o, Value v) { o.wireVersion = v.wholeNumber(kFirstVersion, kLastVersion); }},
@@ -61,6 +67,47 @@ constexpr Flag kFlags[] = {
 };
 // clang-format on
 
+void checkPace(const Options& options) {
+  const Pace& pace = options.pace;
+  std::vector<bool> used(pace.rates.size());
+  for (const SizeShare& share : options.sizes) {
+    if (const std::optional<size_t> rate = rateFor(pace.rates, share.bytes)) used[*rate] = true;
+  }
+  if (const auto idle = std::find(used.begin(), used.end(), false); idle != used.end()) {
+    throw OptionError("--bandwidth has a rate from " + std::to_string(pace.rates[idle - used.begin()].fromBytes) +
+                      " bytes on, which no size of --sizes has");
+  }
+  if (pace.slowAfterSeconds.has_value() != pace.slowFactors.has_value()) {
+    throw OptionError(pace.slowFactors ? "--slow-factor needs --slow-after, the seconds until the agents are slow"
+                                       : "--slow-after needs --slow-factor, by which the times multiply");
+  }
+  if (!pace.slowFactors) return;
+  const struct {
+    const char* part;
+    const char* flag;
+    bool takesTime;
+    bool hasFactor;
+  } parts[] = {
+      {"bandwidth", "--bandwidth", !pace.rates.empty(), pace.slowFactors->bandwidth.has_value()},
+      {"base", "--base-us with 1 or more", pace.baseUs > 0, pace.slowFactors->base.has_value()},
+      {"post", "--post-us with 1 or more", pace.postUs > 0, pace.slowFactors->post.has_value()},
+  };
+  bool anyTakesCommon = false;
+  for (const auto& [part, flag, takesTime, hasFactor] : parts) {
+    if (hasFactor && !takesTime) throw OptionError(std::string("--slow-factor ") + part + " needs " + flag);
+    anyTakesCommon = anyTakesCommon || (takesTime && !hasFactor);
+  }
+  if (pace.slowFactors->all && !anyTakesCommon) {
+    throw OptionError("--slow-factor for all parts needs a time to multiply: --bandwidth, --base-us or --post-us");
+  }
+  const auto runTime = options.runTime();
+  if (runTime && limitedSeconds(*pace.slowAfterSeconds) >= *runTime) {
+    throw OptionError("--slow-after is " + shortNumber(*pace.slowAfterSeconds) +
+                      ": use less than the duration (--seconds " +
+                      shortNumber(std::chrono::duration<double>(*runTime).count()) + ")");
+  }
+}
+
 void checkTogether(const Options& options) {
   if (options.dir.empty()) throw OptionError("--dir is missing: name a directory (or set NIXL_TELEMETRY_DIR)");
   if (options.processes > options.agents) {
@@ -72,6 +119,7 @@ void checkTogether(const Options& options) {
   if (options.restartEvery.count() == 0 && (options.restarts != 0 || !options.restartSizes.empty())) {
     throw OptionError("--restarts and --restart-sizes need --restart-every with 1 or more milliseconds");
   }
+  checkPace(options);
 }
 
 }  // namespace

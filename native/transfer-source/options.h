@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "option_values.h"
+#include "pace.h"
 
 namespace nixl_otel::transfer_source {
 
@@ -22,6 +23,7 @@ struct Options {
   std::optional<double> seconds;  // 0: until a signal; see runTime()
   uint64_t transfers = 0;         // attempts per agent; 0: no limit
   std::vector<SizeShare> sizes{{4 << 10, 60}, {64 << 10, 30}, {1 << 20, 10}};
+  Pace pace;
   double readsPercent = 25;
   double errorsPercent = 0;
   int32_t wireVersion = 4;

@@ -20,12 +20,19 @@ Transfers
   --seconds S           duration (default 10, or no limit with --transfers or --restarts; 0: until a signal)
   --transfers N         each agent ends after N attempted transfers
   --sizes LIST          size:weight, ... (default 4k:60,64k:30,1M:10)
+  --bandwidth LIST      bytes per second, as 20G; SIZE:RATE from a size on, as 20G,1M:1G (default: as fast as the memory)
+  --base-us N           time beside the post and the bytes (default 0)
+  --post-us N           time until a transfer is posted (default 0)
+                        A transfer takes at least --post-us + --base-us + bytes / --bandwidth. Agents copy the bytes, and
+                        wait for the rest of this time. Events have the times that passed, with delays of the machine
+  --slow-after S        multiply this time by --slow-factor for transfers that begin later
+  --slow-factor LIST    40, or a factor for each part of the time, as bandwidth:40,base:2,post:150
   --reads PERCENT       share of transfers that read (rx) (default 25)
   --errors PERCENT      share of attempts that fail: the agent copies nothing and writes one error event, of the twelve
                         error types in turn (default 0)
   --gpu                 copy host to GPU, GPU to host and within the GPU (libcuda.so.1, GPU 0); exit code 1 if there is
                         no GPU
-  --copy-free           copy nothing, to flood a reader; the times are about 0 us
+  --copy-free           copy nothing, to flood a reader; without the times above they are about 0 us
   --seed N              determines the sequence of sizes and directions (default 1)
 
 Telemetry
