@@ -175,7 +175,7 @@ void Agent::transfer(Clock::time_point end, StagingQueue& queue) {
   queue.stage(std::span(group).subspan(postApart ? 1 : 0));
 }
 
-// Waits until `due`. Returns false if a stop or `end` comes before.
+// Waits until `due`, when the transfer or its post is complete. Returns false if a stop or `end` comes before.
 bool Agent::isComplete(Clock::time_point due, Clock::time_point end) {
   if (Clock::now() >= due) return true;
   const Clock::time_point last = std::min(due, end);

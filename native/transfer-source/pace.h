@@ -18,7 +18,7 @@ struct SizeRate {
 
 // By how much the parts of the time multiply.
 struct SlowFactors {
-  std::optional<double> all;  // of the parts that have no factor of their own
+  std::optional<double> all;  // of each part without a separate factor
   std::optional<double> bandwidth;
   std::optional<double> base;
   std::optional<double> post;
@@ -32,7 +32,7 @@ struct Pace {
   std::optional<SlowFactors> slowFactors;
 
   std::chrono::nanoseconds postTime(bool slow) const;
-  // Of the whole transfer, its post included.
+  // Returns the time of the whole transfer, which begins with its post.
   std::chrono::nanoseconds transferTime(uint64_t bytes, bool slow) const;
 };
 

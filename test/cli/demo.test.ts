@@ -36,6 +36,24 @@ describe('nixl-otel demo', () => {
     for (const pid of children) expect(existsSync(`/proc/${pid}`)).toBe(false);
   });
 
+  it('moves sizes a factor of 16 apart in both directions of both agents', async () => {
+    const { demo, url } = await startDemo();
+    const upTo = (page: string, labels: string): number[] =>
+      [4096, 65_536, 1_048_576, 16_777_216].map((bytes) =>
+        valueOf(page, 'nixl_transfer_size_bucket', `${labels},le="${bytes}"`),
+      );
+    await until(async () => {
+      const page = await scrape(url);
+      return ['agent-0', 'agent-1'].every((agent) =>
+        ['transmit', 'receive'].every((direction) => {
+          const counts = upTo(page, `agent_name="${agent}",direction="${direction}"`);
+          return counts.every((count, i) => count > (counts[i - 1] ?? 0));
+        }),
+      );
+    });
+    expect((await demo.stop()).code).toBe(0);
+  });
+
   it('is the same in every environment', async () => {
     const { demo, url } = await startDemo({
       NIXL_OTEL_CONFIG: '/no/such.yaml',
