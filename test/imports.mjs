@@ -35,14 +35,14 @@ const ROOMS = {
   'shm-bridge': ['ground', 'node:'],
   settings: ['ground', 'mapping', 'shm-bridge', 'node:', '@opentelemetry/', 'yaml', 'smol-toml'],
   testing: ['ground', 'mapping', 'shm-bridge', 'node:'],
-  instrumentation: ['ground', 'mapping', 'shm-bridge', 'settings', 'node:', '@opentelemetry/'],
+  instrumentation: ['ground', 'mapping', 'shm-bridge', 'settings', 'view/sizes', 'node:', '@opentelemetry/'],
   process: ['ground', 'settings', 'node:', '@opentelemetry/', 'commander'],
 
   'view/figures': ['ground', 'string-width'],
   'view/sizes': ['ground', 'view/figures'], // the browser loads it
   'view/model': ['ground', 'mapping', 'view/figures'],
   'view/verdict': ['ground', 'view/model'], // the browser loads it, with the answers
-  'view/answers': ['ground', 'view/model', 'view/verdict'],
+  'view/answers': ['ground', 'view/model', 'view/sizes', 'view/verdict'],
   'view/client': ['ground', 'settings', 'process', 'node:', 'commander'],
   'view/rings': ['ground', 'shm-bridge', 'process', 'view/figures', 'node:'],
 

@@ -75,6 +75,8 @@ export async function openPipeline(
     /** Returns the totals so far and drains nothing. */
     peek: (wants?: SnapshotWants) => sourceFeed.peek(wants),
     peekInSlices: (slices: TimeSlices, wants?: SnapshotWants) => sourceFeed.peekInSlices(slices, wants),
+    /** Begins to watch time by size. */
+    sizes: () => sourceFeed.sizes,
     /** Returns the configured attributes of an agent's series. */
     attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),
     failingExporters: () =>

@@ -70,6 +70,7 @@ export async function whileServing(
         rankVariable: rings.rankVariable,
         attributesOf,
         failingExporters,
+        sizes: pipeline.sizes(),
       });
     }
     await work({ pipeline, urls: server?.urls ?? [] });

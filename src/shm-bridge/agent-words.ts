@@ -1,5 +1,5 @@
 /** An agent of a snapshot that is read where it lies: what survives from snapshot to snapshot is no garbage. */
-import type { AgentLife, AgentSnapshot, HistogramField, NumberField } from '../ground/tally.js';
+import type { AgentLife, AgentSnapshot, HistogramField, NumberField, TimeBySize } from '../ground/tally.js';
 import type { RawTally } from './raw-tally.js';
 import {
   copyOf,
@@ -41,6 +41,8 @@ export class AgentWords implements AgentSnapshot {
   #keptAttributes: string | undefined;
   readonly #base: WordsAt;
   readonly #tally: TallyWords;
+  /** Made at its first use: it takes tens of microseconds. Null: to be made. */
+  #timeBySize: TimeBySize | undefined | null = null;
 
   /** `at`: its first word. `texts`: those that came with the words. */
   constructor(words: Words, at: number, texts: Iterator<string>, tally: RawTally) {
@@ -57,6 +59,7 @@ export class AgentWords implements AgentSnapshot {
   move(words: Words, at: number, texts: Iterator<string> | undefined): void {
     this.#base.words = words;
     this.#base.at = at;
+    this.#timeBySize = null;
     if (texts === undefined) return;
     for (let i = 0; i < 3; i++) texts.next(); // name, directory, path
     this.#readAttributes(texts);
@@ -185,8 +188,9 @@ export class AgentWords implements AgentSnapshot {
   get transfers(): TallyWords['transfers'] {
     return this.#tally.transfers;
   }
-  get timeBySize(): TallyWords['timeBySize'] {
-    return this.#tally.timeBySize;
+  get timeBySize(): TimeBySize | undefined {
+    if (this.#timeBySize === null) this.#timeBySize = this.#tally.timeBySize;
+    return this.#timeBySize;
   }
 
   #count(place: number): number {

@@ -10,9 +10,11 @@ import type {
   SnapshotReader,
   SnapshotWants,
 } from '../../shm-bridge/index.js';
+import { reasonOf } from '../../ground/errors.js';
 import { oneLine } from '../../ground/one-line.js';
 import type { TimeSlices } from '../../ground/time-slices.js';
 import type { ServeState } from '../serve-state.js';
+import { SizeWatch } from '../sizes/size-watch.js';
 import { DiagOnce } from './diag-once.js';
 import { problemGroups } from './problem-groups.js';
 import { placeLine, placeProblems } from './place-problems.js';
@@ -75,6 +77,7 @@ export class SourceFeed implements SnapshotFeed {
   readonly #unseenLives: UnseenLives;
   readonly #serveState: (() => ServeState) | undefined;
   readonly #readers = new Map<object, SnapshotReader>();
+  #sizes: SizeWatch | undefined;
   readonly #now: () => number;
   readonly #sinceMs: number;
   /** Timer that logs problems even without a reader. */
@@ -152,6 +155,15 @@ export class SourceFeed implements SnapshotFeed {
     return snapshot === undefined || this.source.closed ? undefined : this.#peeked(snapshot);
   }
 
+  /** Returns the watch of time by size. It begins with the first call. */
+  get sizes(): SizeWatch {
+    return (this.#sizes ??= new SizeWatch(
+      (slices, wants) => this.peekInSlices(slices, wants),
+      (error) =>
+        this.#log.warn('source', 'time by size', `the last minute of time by size lacks a count: ${reasonOf(error)}`),
+    ));
+  }
+
   /**
    * Drains a last time and releases the rings. Readers get the totals as of then from now on, which have every event that was
    * taken out of a ring. `use` gets them while the source is still open.
@@ -159,7 +171,7 @@ export class SourceFeed implements SnapshotFeed {
   async end(use: (last: FeedSnapshot) => void): Promise<void> {
     if (this.source.closed) return;
     await this.source.hold();
-    const snapshot = this.#noted(this.source.snapshot());
+    const snapshot = this.#noted(this.source.snapshot({ sizeClasses: true }));
     const recovered = new Map<number, RecoveredCounts>();
     for (const { id, recovered: isRecovered } of snapshot.agents) {
       const counts = isRecovered ? this.source.recoveredCounts(id) : undefined;
@@ -172,6 +184,7 @@ export class SourceFeed implements SnapshotFeed {
 
   close(): void {
     clearTimeout(this.#check);
+    this.#sizes?.close();
     if (!this.source.closed) this.source.close();
   }
 

@@ -1,4 +1,4 @@
-/** The addresses of the agents' figures and their history as JSON. */
+/** The addresses of the agents' figures, their history and their time by size as JSON. */
 import { setImmediate } from 'node:timers/promises';
 import { reasonOf } from '../../ground/errors.js';
 import type { CustomError } from '../../mapping/custom-events.js';
@@ -13,14 +13,17 @@ import type { FailingExporter } from '../../view/verdict/types.js';
 import { agentAnswer, type DetailSource } from './agent-detail.js';
 import { AgentProcesses } from './agent-processes.js';
 import { agentsAnswer, agentsSummary, MAX_LISTED_AGENTS } from './agents.js';
+import type { SizeWatch } from '../../instrumentation/sizes/size-watch.js';
 import { AGENTS_PATH, type ServeFacts } from '../../view/answers/answer.js';
+import { SIZES_PATH } from '../../view/answers/sizes-answer.js';
 import { agentColumns, fleetAnswer } from './history.js';
 import { type AgentColumns, HISTORY_PATH } from '../../view/answers/history-answer.js';
 import { type Question, questionIn, WrongQuestion } from './question.js';
 import { AllGone, SampleAnswers } from './sample-answers.js';
+import { sizesAnswer } from './sizes.js';
 
 /** Paths of the server that have the answers. */
-export const API_PATHS: readonly string[] = [`/${AGENTS_PATH}`, `/${HISTORY_PATH}`];
+export const API_PATHS: readonly string[] = [`/${AGENTS_PATH}`, `/${HISTORY_PATH}`, `/${SIZES_PATH}`];
 
 const HEADERS = { 'cache-control': 'no-store', 'cross-origin-resource-policy': 'same-origin' };
 
@@ -36,6 +39,7 @@ export interface ServeContext {
   /** Returns the configured attributes of an agent's series. */
   readonly attributesOf: (agent: AgentSnapshot) => Readonly<Record<string, unknown>>;
   readonly failingExporters: () => readonly FailingExporter[];
+  readonly sizes: Pick<SizeWatch, 'read'>;
 }
 
 /** Begins to record the history. Returns a function that ends it. */
@@ -58,6 +62,7 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
   const answers = new SampleAnswers();
   server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context));
   server.route(`/${HISTORY_PATH}`, history(recorder, answers, startedMs));
+  server.route(`/${SIZES_PATH}`, sizes(recorder, answers, facts, context));
   return () => recorder.close();
 }
 
@@ -98,6 +103,14 @@ function history(recorder: Recorder, answers: SampleAnswers, startedMs: number):
       return textOf({ ...fleet, agentTimesMs: isListed ? timesMs : [], agents: isListed ? columnsOf(rows) : [] });
     },
   );
+}
+
+function sizes(recorder: Recorder, answers: SampleAnswers, facts: ServeFacts, { sizes }: ServeContext): Handler {
+  return answering(recorder, answers, ['agents', 'agent'], async (_, question) => {
+    const answer = await sizes.read((reading, slices) => sizesAnswer(reading, facts, question, slices));
+    if (answer === undefined) throw new Error('the rings are closed');
+    return textOf(answer);
+  });
 }
 
 function* columnsOf(rows: ReadonlyMap<number, Float32Array>): Generator<AgentColumns> {
