@@ -12,8 +12,8 @@ export interface ClassMedian {
   readonly chance: number;
 }
 
-/** Times are whole microseconds, rounded down: 0 stands for less than one. */
-const LEAST_US = 0.5;
+/** Replaces 0: agents report whole microseconds, rounded down, so that 0 is between 0 and 1. */
+export const LEAST_MEDIAN_US = 0.5;
 
 /**
  * The interval is that of the ranks: of n values, the median of all lies between the ranks n/2 - sqrt(n) and n/2 + sqrt(n) with
@@ -22,7 +22,7 @@ const LEAST_US = 0.5;
 export function classMedianOf(one: SizeClassTally): ClassMedian {
   const { exponential } = one.duration;
   const count = exponentialCount(exponential);
-  const at = (rank: number): number => Math.max(LEAST_US, valueAround(exponential, rank));
+  const at = (rank: number): number => Math.max(LEAST_MEDIAN_US, valueAround(exponential, rank));
   const spread = Math.sqrt(count);
   return {
     upToBytes: one.upToBytes,

@@ -20,7 +20,7 @@ export interface FitErrors {
 const LEAST_ERROR = 0.044;
 /**
  * The logarithm of a factor by which a median may be off the line, besides twice its chance: a protocol for each size, and a
- * mixture of sizes within a class, bend real lines by less. A bent line whose classes are all closer is right within that.
+ * mixture of sizes within a class, bend real lines by less. If all classes are closer, the line is right to within this factor.
  */
 const ON_LINE = Math.log(1.25);
 /** In each round the weights follow the line of the round before, which brings it about ten times closer to the last one. */

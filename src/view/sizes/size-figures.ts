@@ -15,7 +15,7 @@ export interface SizeFigures {
   readonly maxUs: number;
   /** Absent without posts. */
   readonly postP50Us?: number;
-  /** Those whose ring has the time of their post. */
+  /** Transfers whose ring has the time of their post. */
   readonly postTransfers: number;
   /** Bytes per second of time in a transfer: parallel transfers do not add up. Absent if no transfer took a microsecond. */
   readonly bytesPerSecond?: number;
@@ -23,10 +23,10 @@ export interface SizeFigures {
   readonly few: boolean;
 }
 
-/** Of fewer transfers, the 95 % interval of the median spans more than the middle half of them. */
+/** The 95 % interval of a median spans the middle 45 % of twenty transfers, and nearly all of five. */
 export const FEW_TRANSFERS = 20;
 
-/** Leaves out classes whose times are unknown: their histogram has begun anew. */
+/** Returns the figures of all classes but those without times, whose histogram has begun anew. */
 export function sizeFiguresOf(classes: readonly SizeClassTally[]): readonly SizeFigures[] {
   return classes.flatMap((one) => {
     const times = percentilesOf(one.duration.exponential);
@@ -55,11 +55,11 @@ export function meanBytesOf({ bytes, count }: SizeClassTally): number {
   return Number(bytes) / count;
 }
 
-/** What posting takes of transfers. */
+/** Time of posting, compared with that of the transfers. */
 export interface Posting {
   /** Median over all classes, in microseconds. */
   readonly p50Us: number;
-  /** Part of the sum of time, over transfers whose ring has the time of their post; absent if none took a microsecond. */
+  /** Sum of the time of posts, divided by that of their transfers; absent if no transfer took a microsecond. */
   readonly share?: number;
 }
 

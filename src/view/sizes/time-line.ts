@@ -34,11 +34,11 @@ export type TimeModel =
 
 /** Any two medians lie on a line. */
 const LEAST_CLASSES = 3;
-/** Where the sizes differ by less, neighbouring classes can look like a line that they are not: a bend needs room to show. */
+/** A bend needs room to show: any three neighbouring classes are nearly on one line. */
 const LEAST_RANGE = 16;
 /** Of four classes with one off, three are left, so that the line rests on `LEAST_CLASSES`. */
 const MOST_OUTLYING = 1 / 4;
-/** Relative standard error up to which a part of the line is told: a part of less than a third of any class's time exceeds it. */
+/** Relative standard error up to which a part of the line is known. A part that takes less than a third of each class's time exceeds it. */
 const MOST_ERROR = 0.15;
 
 /**
@@ -60,7 +60,7 @@ export function timeLineThrough(medians: readonly ClassMedian[]): TimeModel {
   const line = fitLine(medians);
   const outlying = medians.filter((median) => sideOf(line, median) !== 'on');
   const areFew = outlying.length <= medians.length * MOST_OUTLYING;
-  if (areFew && outlying.every((median) => isDisturbed(line, median, medians))) return told(line, medians, outlying);
+  if (areFew && outlying.every((median) => isDisturbed(line, median, medians))) return modelOf(line, medians, outlying);
   const bend = bendOf(medians);
   return bend === undefined ? { kind: 'none', reason: 'scattered' } : { kind: 'bends', atBytes: bend.upToBytes };
 }
@@ -73,18 +73,18 @@ function isDisturbed(line: FittedLine, median: ClassMedian, medians: readonly Cl
   return sideOf(line, median) === 'slower' && median !== medians[0] && median !== medians.at(-1);
 }
 
-function told(line: FittedLine, medians: readonly ClassMedian[], outlying: readonly ClassMedian[]): TimeModel {
+function modelOf(line: FittedLine, medians: readonly ClassMedian[], outlying: readonly ClassMedian[]): TimeModel {
   const errors = fitErrors(
     line,
     medians.filter((median) => !outlying.includes(median)),
   );
-  const isBaseTold = errors.base <= MOST_ERROR;
-  const isRateTold = errors.perByte <= MOST_ERROR;
-  if (!isBaseTold && !isRateTold) return { kind: 'none', reason: 'scattered' };
+  const isBaseKnown = errors.base <= MOST_ERROR;
+  const isRateKnown = errors.perByte <= MOST_ERROR;
+  if (!isBaseKnown && !isRateKnown) return { kind: 'none', reason: 'scattered' };
   return {
     kind: 'line',
-    ...(isBaseTold && { baseUs: line.baseUs }),
-    ...(isRateTold && { bytesPerSecond: 1e6 / line.usPerByte }),
+    ...(isBaseKnown && { baseUs: line.baseUs }),
+    ...(isRateKnown && { bytesPerSecond: 1e6 / line.usPerByte }),
     classes: medians.length - outlying.length,
     outlying: outlying.map(({ upToBytes }) => upToBytes),
     fitted: line,

@@ -58,7 +58,7 @@ describe('the figures of a class', () => {
 });
 
 describe('posting', () => {
-  it('has its share of the time of transfers whose posts are known', () => {
+  it('is compared with the transfers whose posts are known', () => {
     const known = transfers(10, { bytes: 1000, us: 10, postUs: 3 });
     expect(postingOf(classesOf(known))).toEqual({ p50Us: 3, share: 0.3 });
     // Half of a class, and none of another one.

@@ -119,7 +119,7 @@ describe('a line', () => {
     }
   });
 
-  it('stands for sizes over 1 GiB and for times below a microsecond', () => {
+  it('includes sizes over 1 GiB and times below a microsecond', () => {
     const sizes = [100, MIB, 2 ** 30, 5e9];
     const line = lineOf(
       timeLineOf(classesOf(sizes.flatMap((bytes) => Array<Transfer>(30).fill({ bytes, us: Math.floor(bytes / 1e4) })))),
@@ -186,7 +186,7 @@ describe('any line', () => {
         chance,
       }));
 
-  it('is found exactly, as far as it is told', () => {
+  it('is found exactly, as far as it is known', () => {
     let [bases, rates] = [0, 0];
     fc.assert(
       fc.property(anyLine, (put) => {
