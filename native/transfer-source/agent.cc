@@ -156,13 +156,14 @@ void Agent::transfer(Clock::time_point end, StagingQueue& queue) {
   const bool postApart = options_.wireVersion < 4;
 
   const Clock::time_point begin = Clock::now();
+  const bool takesTime = options_.pace.takesTime();  // a flood calls no further clock
   const bool slow = begin >= slowFrom_;
   mover_->post(read ? Direction::kRead : Direction::kWrite, bytes);
-  if (!isComplete(begin + options_.pace.postTime(slow), end)) return;
+  if (takesTime && !isComplete(begin + options_.pace.postTime(slow), end)) return;
   const uint64_t postUs = wholeUs(Clock::now() - begin);
   if (postApart) stageOne(queue, kXferPostTime, postUs);
   mover_->complete();
-  if (!isComplete(begin + options_.pace.transferTime(bytes, slow), end)) return;
+  if (takesTime && !isComplete(begin + options_.pace.transferTime(bytes, slow), end)) return;
   const uint64_t xferUs = wholeUs(Clock::now() - begin);
 
   const uint64_t stamp = wallClockUs();

@@ -147,13 +147,14 @@ SlowFactors OptionValue::slowFactors() const {
   SlowFactors factors;
   for (const std::string_view part : split(text, ',')) {
     const size_t colon = part.find(':');
-    const std::string_view name = colon == std::string_view::npos ? "" : part.substr(0, colon);
-    std::optional<double>* const place = colon == std::string_view::npos ? &factors.all
-                                         : name == "bandwidth"           ? &factors.bandwidth
-                                         : name == "base"                ? &factors.base
-                                         : name == "post"                ? &factors.post
-                                                                         : nullptr;
-    const std::optional<double> factor = parse<double>(colon == std::string_view::npos ? part : part.substr(colon + 1));
+    const bool isNamed = colon != std::string_view::npos;
+    const std::string_view partName = isNamed ? part.substr(0, colon) : "";
+    std::optional<double>* const place = !isNamed                  ? &factors.all
+                                         : partName == "bandwidth" ? &factors.bandwidth
+                                         : partName == "base"      ? &factors.base
+                                         : partName == "post"      ? &factors.post
+                                                                   : nullptr;
+    const std::optional<double> factor = parse<double>(isNamed ? part.substr(colon + 1) : part);
     if (place == nullptr || place->has_value() || !factor || !(*factor >= 1 && *factor <= kHighestFactor)) {
       refuse("a factor from 1 to 1000000 for all parts of the time, or by part as bandwidth:40,base:2,post:150");
     }

@@ -92,12 +92,12 @@ void checkPace(const Options& options) {
       {"base", "--base-us with 1 or more", pace.baseUs > 0, pace.slowFactors->base.has_value()},
       {"post", "--post-us with 1 or more", pace.postUs > 0, pace.slowFactors->post.has_value()},
   };
-  bool anyTakesCommon = false;
+  bool allMultiplies = false;  // a part without a separate factor
   for (const auto& [part, flag, takesTime, hasFactor] : parts) {
     if (hasFactor && !takesTime) throw OptionError(std::string("--slow-factor ") + part + " needs " + flag);
-    anyTakesCommon = anyTakesCommon || (takesTime && !hasFactor);
+    allMultiplies = allMultiplies || (takesTime && !hasFactor);
   }
-  if (pace.slowFactors->all && !anyTakesCommon) {
+  if (pace.slowFactors->all && !allMultiplies) {
     throw OptionError("--slow-factor for all parts needs a time to multiply: --bandwidth, --base-us or --post-us");
   }
   const auto runTime = options.runTime();

@@ -31,6 +31,7 @@ struct Pace {
   std::optional<double> slowAfterSeconds;
   std::optional<SlowFactors> slowFactors;
 
+  bool takesTime() const { return !rates.empty() || baseUs > 0 || postUs > 0; }
   std::chrono::nanoseconds postTime(bool slow) const;
   // Returns the time of the whole transfer, which begins with its post.
   std::chrono::nanoseconds transferTime(uint64_t bytes, bool slow) const;
