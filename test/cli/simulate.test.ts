@@ -66,7 +66,9 @@ describe('nixl-otel simulate', () => {
 
   it('has the flags of the program in its help', async () => {
     const { stdout } = await run(['simulate', '--help']);
-    for (const flag of ['--dir DIR', '--agents N', '--rate N', '--errors PERCENT', '--sizes LIST', '--seed N']) {
+    const flags = ['--dir DIR', '--agents N', '--rate N', '--errors PERCENT', '--sizes LIST', '--seed N'];
+    const times = ['--bandwidth LIST', '--base-us N', '--post-us N', '--slow-after S', '--slow-factor LIST'];
+    for (const flag of [...flags, ...times]) {
       expect(stdout).toContain(`\n  ${flag} `);
     }
     expect(stdout.match(/Usage:/g)).toHaveLength(1);
