@@ -26,8 +26,8 @@ interface DemoOptions extends Partial<ServeSettings> {
 }
 
 const HELP = `
-Starts two agents that copy memory and write telemetry rings into a temporary directory, attaches to the rings, serves
-the metrics and prints a line of rates until Ctrl-C. The directory is removed at the end.`;
+Starts two agents that copy memory, each at up to 1 GiB/s, and write telemetry rings into a temporary directory, attaches
+to the rings, serves the metrics and prints a line of rates until Ctrl-C. The directory is removed at the end.`;
 
 export function defineDemo(command: Command): void {
   addFlags(command, { host, port, naming, nixlRelease, nixlLabels, page, drainIntervalMs }, { variables: false })

@@ -6,13 +6,15 @@ import { transferSource } from '../transfer-source.js';
 
 /**
  * Two agents in separate processes, about half a gigabyte per second in all: visible, and light on the machine. "Time by
- * size" draws a line from three classes a factor of 16 apart.
+ * size" draws a line through classes a factor of 16 apart. Below the rate of any memory, caches do not bend it.
  */
 const FLAGS = [
   ['--agents', '2'],
   ['--processes', '2'],
   ['--rate', '120'],
   ['--sizes', '4k:30,64k:30,1M:30,16M:10'],
+  ['--bandwidth', '1G'],
+  ['--base-us', '15'],
   ['--seconds', '0'],
 ].flat();
 
