@@ -19,6 +19,12 @@ export const ATTRIBUTES = [
   },
   { label: 'status', brief: "NIXL's status of the failed operation.", foreign: 'semconv' },
   { label: 'direction', brief: 'Direction of a transfer, as seen by the agent that asked for it.' },
+  {
+    label: 'up_to_bytes',
+    brief: 'Bound of the sizes of a class, inclusive; a class begins above half of it.',
+    values: 'a power of two from `1024` to `1073741824`, or `+Inf`',
+    examples: ['65536', '+Inf'],
+  },
   { label: 'category', brief: "NIXL's category of the event; `overflow` for the sum of surplus events." },
   {
     label: 'event',

@@ -3,7 +3,15 @@ import { ATTRIBUTES } from './attributes.mjs';
 import { NOTES } from './notes.mjs';
 
 /** Built-in builders that read the tally, by the table of docs/metrics.md that has their metrics. */
-const GROUPS = { transfers: 'transfers', durations: 'transfers', events: 'events', agents: 'agents', time: 'request' };
+const GROUPS = {
+  transfers: 'transfers',
+  durations: 'transfers',
+  models: 'transfers',
+  sizes: 'transfers',
+  events: 'events',
+  agents: 'agents',
+  time: 'request',
+};
 
 /**
  * Returns metrics, attributes and categories. A metric has `name` and `unit` of naming `otel`; `labels` with the values of

@@ -17,6 +17,13 @@ export const NOTES = {
   'nixl.errors': 'Does not name the peer, the backend or the request.',
   'nixl.telemetry.events.dropped': 'A full ring drops most of these reports, too: see `nixl.ring.full`.',
   'nixl.transfer.throughput': 'Of one transfer, not of a link that several share. Without transfers of 0 us.',
+  'nixl.transfer.size_class.duration': 'A class has series from its first transfer on.',
+  'nixl.transfer.size_class.post.duration':
+    'A class has series from its first transfer on. Agents of NIXL before 1.3.1 write a post when they post: it counts if no other one is open.',
+  'nixl.transfer.base.time':
+    'Holds the time until the application asks. Absent without three classes of sizes that differ by a factor of 16, where no line fits them, and where it is too small to be told.',
+  'nixl.transfer.asymptotic.rate': 'Of single transfers: parallel ones do not add up. Absent as the base time is.',
+  'nixl.transfer.post.share': '1 where transfers end inside of their posts.',
   'nixl.events':
     "Not the events that an agent dropped. In `standard`, NIXL's own events have no attribute of the event.",
   'nixl.event.value': "In the event's own unit: bytes, microseconds, or a number.",

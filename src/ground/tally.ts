@@ -103,6 +103,19 @@ export interface TimeBySize {
   readonly receive: DirectionTimes;
 }
 
+/** What the model of time tells of a direction in the last minute. What it cannot tell is absent. */
+export interface TimeModelNumbers {
+  /** Time of a transfer that does not depend on its size. */
+  readonly baseUs?: number | undefined;
+  /** Rate that large transfers approach. */
+  readonly bytesPerSecond?: number | undefined;
+  /** Part of the time of transfers that posting takes. */
+  readonly postShare?: number | undefined;
+}
+
+/** An absent direction did not move. */
+export type TimeModels = Readonly<Partial<Record<'transmit' | 'receive', TimeModelNumbers>>>;
+
 /** Totals of an agent's events. */
 export interface AgentTally {
   /** Bytes registered minus deregistered in this incarnation, never below 0. */
@@ -182,6 +195,8 @@ export interface AgentSnapshot extends AgentTally {
   readonly recovered: boolean;
   /** Text that an earlier process kept with keepAttributes(). */
   readonly keptAttributes?: string | undefined;
+  /** Of each direction that moved in the last minute; only in snapshots of a feed that watches it. */
+  readonly timeModels?: TimeModels | undefined;
 }
 
 /** Event table of a tally, reduced to numbers, and the bounds of its histograms. */

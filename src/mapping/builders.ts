@@ -21,6 +21,7 @@ import { categoryMetrics, keyMetrics } from './key-metrics.js';
 import type { Metric } from './metric.js';
 import { type Naming, NAMINGS } from './naming.js';
 import { DEFAULT_NIXL_RELEASE, NIXL_RELEASES, type NixlRelease } from './releases.js';
+import { sizeClassMetrics, timeModelMetrics } from './size-metrics.js';
 import { timeMetrics } from './time-metrics.js';
 import { durationMetrics, transferMetrics } from './transfer-metrics.js';
 
@@ -51,6 +52,10 @@ const BUILDERS = {
   /** Life, memory in use, ring. */
   agents: ({ rows }) => agentMetrics(rows),
   time: () => timeMetrics(),
+  /** Base time, asymptotic rate and share of posting by direction. */
+  models: ({ rows }) => (hasTransfers(rows) ? timeModelMetrics() : []),
+  /** Durations by direction and size. */
+  sizes: ({ rows }) => (hasTransfers(rows) ? sizeClassMetrics() : []),
 } satisfies Record<string, (context: Context) => Metric[]>;
 
 export type TallyBuilderName = keyof typeof BUILDERS;

@@ -13,6 +13,7 @@ const OTEL_LABELS = {
   event: semconv.ATTR_NIXL_EVENT_NAME,
   status: 'error.type', // of OpenTelemetry's semantic conventions
   direction: semconv.ATTR_NIXL_TRANSFER_DIRECTION,
+  up_to_bytes: semconv.ATTR_NIXL_TRANSFER_UP_TO_BYTES,
   life: semconv.ATTR_NIXL_AGENT_LIFE,
   state: semconv.ATTR_NIXL_RING_STATE,
   outcome: semconv.ATTR_NIXL_DURATION_OUTCOME,

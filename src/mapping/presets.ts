@@ -29,12 +29,12 @@ export const PRESETS = {
   /** The series that the exporter of the chosen NIXL release prints. */
   nixl: { builders: ['nixl'], bounds: DEFAULT_BOUNDS, hasOwnMetrics: false },
   standard: {
-    builders: ['nixl', 'transfers', 'categories', 'custom', 'agents'],
+    builders: ['nixl', 'transfers', 'models', 'categories', 'custom', 'agents'],
     bounds: { ...DEFAULT_BOUNDS, sizeBounds: SIX_SIZES, throughputBounds: SIX_THROUGHPUTS },
     hasOwnMetrics: true,
   },
   full: {
-    builders: ['nixl', 'transfers', 'durations', 'events', 'custom', 'agents'],
+    builders: ['nixl', 'transfers', 'durations', 'models', 'events', 'custom', 'agents', 'sizes'],
     bounds: DEFAULT_BOUNDS,
     hasOwnMetrics: true,
   },

@@ -28,6 +28,16 @@ export const METRIC_NIXL_TRANSFER_SIZE = 'nixl.transfer.size' as const;
 export const METRIC_NIXL_TRANSFER_THROUGHPUT = 'nixl.transfer.throughput' as const;
 /** Histogram, s. Duration of transfers of known direction, from start to completion. */
 export const METRIC_NIXL_TRANSFER_DIRECTED_DURATION = 'nixl.transfer.directed.duration' as const;
+/** Histogram, s. Duration of transfers of known direction by the size of the whole request. */
+export const METRIC_NIXL_TRANSFER_SIZE_CLASS_DURATION = 'nixl.transfer.size_class.duration' as const;
+/** Histogram, s. Time to post transfers of known direction by the size of the whole request. */
+export const METRIC_NIXL_TRANSFER_SIZE_CLASS_POST_DURATION = 'nixl.transfer.size_class.post.duration' as const;
+/** Gauge, s. Time of a transfer that does not depend on its size, in the last minute, as the application saw it. */
+export const METRIC_NIXL_TRANSFER_BASE_TIME = 'nixl.transfer.base.time' as const;
+/** Gauge, By/s. Rate that large transfers approach, in the last minute, as the application saw it. */
+export const METRIC_NIXL_TRANSFER_ASYMPTOTIC_RATE = 'nixl.transfer.asymptotic.rate' as const;
+/** Gauge, 1. Share of the time of transfers that posting took in the last minute. */
+export const METRIC_NIXL_TRANSFER_POST_SHARE = 'nixl.transfer.post.share' as const;
 /** Counter, By. Memory registered. */
 export const METRIC_NIXL_MEMORY_REGISTERED = 'nixl.memory.registered' as const;
 /** Gauge, By. Size of the most recent registration. */
@@ -151,6 +161,8 @@ export const ATTR_NIXL_EVENT_CATEGORY = 'nixl.event.category' as const;
 export const ATTR_NIXL_EVENT_NAME = 'nixl.event.name' as const;
 /** `transmit` or `receive`; `direction` in naming `nixl`. */
 export const ATTR_NIXL_TRANSFER_DIRECTION = 'nixl.transfer.direction' as const;
+/** Largest size of a class in bytes, inclusive, or `+Inf`; `up_to_bytes` in naming `nixl`. */
+export const ATTR_NIXL_TRANSFER_UP_TO_BYTES = 'nixl.transfer.up_to_bytes' as const;
 /** `alive`, `dead` or `unknown`; `life` in naming `nixl`. */
 export const ATTR_NIXL_AGENT_LIFE = 'nixl.agent.life' as const;
 /** State of a file or directory in `nixl.collector.problems`; `state` in naming `nixl`. */

@@ -1,5 +1,5 @@
 /** An agent of a snapshot that is read where it lies: what survives from snapshot to snapshot is no garbage. */
-import type { AgentLife, AgentSnapshot, HistogramField, NumberField, TimeBySize } from '../ground/tally.js';
+import type { AgentLife, AgentSnapshot, HistogramField, NumberField, TimeBySize, TimeModels } from '../ground/tally.js';
 import type { RawTally } from './raw-tally.js';
 import {
   copyOf,
@@ -38,6 +38,8 @@ export class AgentWords implements AgentSnapshot {
   readonly agent: string;
   readonly directory: string;
   readonly path: string;
+  /** Not of the words: a feed sets it for each snapshot. */
+  timeModels: TimeModels | undefined;
   #keptAttributes: string | undefined;
   readonly #base: WordsAt;
   readonly #tally: TallyWords;
@@ -208,7 +210,7 @@ export class AgentWords implements AgentSnapshot {
 
 /** Returns a plain object that the next words do not change, see copyOf(). It has the fields that have a value. */
 export function copyOfAgent(agent: AgentSnapshot, ownsCounts = false): AgentSnapshot {
-  const { pid, flushIntervalMs, writers, lastEventMs, keptAttributes } = agent;
+  const { pid, flushIntervalMs, writers, lastEventMs, keptAttributes, timeModels } = agent;
   const { memoryInUse, events, transfers, timeBySize } = copyOf(agent, ownsCounts);
   const copy: Mutable<AgentSnapshot> = {
     id: agent.id,
@@ -238,6 +240,7 @@ export function copyOfAgent(agent: AgentSnapshot, ownsCounts = false): AgentSnap
     transfers,
   };
   if (timeBySize !== undefined) copy.timeBySize = timeBySize;
+  if (timeModels !== undefined) copy.timeModels = timeModels;
   if (pid !== undefined) copy.pid = pid;
   if (flushIntervalMs !== undefined) copy.flushIntervalMs = flushIntervalMs;
   if (writers !== undefined) copy.writers = writers;

@@ -64,7 +64,12 @@ describe.each(NAMINGS.flatMap((naming) => NIXL_RELEASES.map((release) => ({ nami
 
     it('only ratios are named so', () => {
       const ratios = metrics.map(translatedName).filter((name) => name.endsWith('_ratio'));
-      expect(ratios).toEqual(['nixl_ring_utilization_ratio', 'nixl_time_busy_ratio', 'nixl_duration_sampled_ratio']);
+      expect(ratios).toEqual([
+        'nixl_ring_utilization_ratio',
+        'nixl_time_busy_ratio',
+        'nixl_transfer_post_share_ratio',
+        'nixl_duration_sampled_ratio',
+      ]);
     });
   },
 );

@@ -218,7 +218,7 @@ describe('settings', () => {
       attributes: new AttributeRegistry(),
       rankVariable: 'LOCAL_RANK',
       customEvents: [],
-      builders: ['nixl', 'transfers', 'categories', 'custom', 'agents', 'records'],
+      builders: ['nixl', 'transfers', 'models', 'categories', 'custom', 'agents', 'records'],
       hasOwnMetrics: true,
       seriesLimit: 1900,
       durationBudgetMs: 10,

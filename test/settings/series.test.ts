@@ -17,9 +17,13 @@ const FULL = Object.values(PRESETS.full.bounds);
 describe('a preset of series', () => {
   it.each([
     [{ series: 'nixl' }, ['nixl'], false],
-    [{}, ['nixl', 'transfers', 'categories', 'custom', 'agents', 'records'], true],
-    [{ series: 'standard' }, ['nixl', 'transfers', 'categories', 'custom', 'agents', 'records'], true],
-    [{ series: 'full' }, ['nixl', 'transfers', 'durations', 'events', 'custom', 'agents', 'records'], true],
+    [{}, ['nixl', 'transfers', 'models', 'categories', 'custom', 'agents', 'records'], true],
+    [{ series: 'standard' }, ['nixl', 'transfers', 'models', 'categories', 'custom', 'agents', 'records'], true],
+    [
+      { series: 'full' },
+      ['nixl', 'transfers', 'durations', 'models', 'events', 'custom', 'agents', 'sizes', 'records'],
+      true,
+    ],
     [{ builders: ['nixl'] }, ['nixl'], true],
   ] as const)('has builders: %o', (options, builders, hasOwnMetrics) => {
     expect(producerSettings(options)).toMatchObject({ builders, hasOwnMetrics });

@@ -26,6 +26,7 @@ import type { Profile } from '../../settings/settings.js';
 import { pathText } from '../../settings/shape.js';
 import { runBuilderCode } from '../../settings/user-module.js';
 import { ComprehensiveBuilder } from './comprehensive-builder.js';
+import type { CollectWants } from '../feed/snapshot-feed.js';
 import { gpusIn, RecordsBuilder } from './records-builder.js';
 
 const MAX_WAITING = 1024;
@@ -39,7 +40,21 @@ const COUNTING_BUILDERS = {
 /** Returns the metrics that builders read from the tally. Several readers must not share them: see metricsOf(). */
 export function tallyMetrics({ naming, events, customEvents, builders, nixlRelease: release }: Profile): Metric[] {
   const chosen = builders.filter((one): one is TallyBuilderName => TALLY_BUILDERS.includes(one as never));
-  return metricsOf(naming, { events, customEvents, builders: chosen, release });
+  const metrics = metricsOf(naming, { events, customEvents, builders: chosen, release });
+  return [...metrics.filter(isInWords), ...metrics.filter((metric) => !isInWords(metric))];
+}
+
+/** Returns false for metrics that a page cannot take from the words of agents: histograms that are computed. */
+export function isInWords({ needs }: Metric): boolean {
+  return needs !== 'sizeClasses';
+}
+
+/** Parts of a snapshot beside the usual. */
+export type Needs = Required<Pick<CollectWants, 'sizeClasses' | 'timeModels'>>;
+
+export function needsOf(metrics: readonly Metric[]): Needs {
+  const needs = new Set(metrics.map((metric) => metric.needs));
+  return { sizeClasses: needs.has('sizeClasses'), timeModels: needs.has('timeModels') };
 }
 
 export interface MetricProcessorOptions {

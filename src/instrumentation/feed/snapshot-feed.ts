@@ -18,6 +18,7 @@ import { SizeWatch } from '../sizes/size-watch.js';
 import { DiagOnce } from './diag-once.js';
 import { problemGroups } from './problem-groups.js';
 import { placeLine, placeProblems } from './place-problems.js';
+import type { Mutable } from '../../shm-bridge/tally-words.js';
 import { RecoveryLog } from './recovery-log.js';
 import { UnseenLives } from './unseen-lives.js';
 
@@ -30,6 +31,8 @@ export interface FeedSnapshot extends Snapshot {
 export interface CollectWants extends SnapshotWants {
   /** Reads agents and makes their readings in slices. Default: at once, so that two collects never overtake each other. */
   readonly slices?: TimeSlices;
+  /** True adds the models of time to agents, and begins to watch them. Default: false. */
+  readonly timeModels?: boolean;
 }
 
 /**
@@ -111,9 +114,13 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   /** Drains first: a reader's last collect before the exit holds everything that the rings held. */
-  async collect(reader: object, { slices, ...wants }: CollectWants = {}): Promise<FeedSnapshot | undefined> {
+  async collect(
+    reader: object,
+    { slices, timeModels, ...wants }: CollectWants = {},
+  ): Promise<FeedSnapshot | undefined> {
     if (!this.source.closed) await this.source.drain();
     const snapshot = await this.#collected(reader, wants, slices);
+    if (timeModels === true) this.#addModels(snapshot);
     if (snapshot === undefined || this.#serveState === undefined) return snapshot;
     return { ...snapshot, serve: this.#serveState() };
   }
@@ -127,10 +134,17 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   /** Drains and returns at once, as collect() does for callers that cannot wait. */
-  read(reader: object): FeedSnapshot | undefined {
+  read(reader: object, { timeModels, ...wants }: CollectWants = {}): FeedSnapshot | undefined {
     if (this.source.closed) return this.#last?.snapshot;
     this.source.drainNow(READ_LIMIT_MS);
-    return this.#snapshotFor(reader);
+    const snapshot = this.#snapshotFor(reader, wants);
+    if (timeModels === true) this.#addModels(snapshot);
+    return snapshot;
+  }
+
+  #addModels(snapshot: Snapshot | undefined): void {
+    const { models } = this.sizes;
+    for (const agent of snapshot?.agents ?? []) (agent as Mutable<AgentSnapshot>).timeModels = models.get(agent.id);
   }
 
   rings(): ReadonlySet<string> | undefined {

@@ -7,7 +7,7 @@ import type { DiagOnce } from '../feed/diag-once.js';
 import { DurationPump, type DurationStats, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
 import { BuilderRun, type BuilderRunOptions } from '../builders/builder-run.js';
-import { tallyMetrics } from '../builders/metric-processor.js';
+import { isInWords, type Needs, needsOf, tallyMetrics } from '../builders/metric-processor.js';
 import type { MeterMemory } from './totals.js';
 import { Observation } from './observation.js';
 import type { SourceFeed } from '../feed/snapshot-feed.js';
@@ -40,6 +40,7 @@ export class Registration {
   readonly #roster: AgentRoster;
   readonly #observation: Observation;
   readonly #builders: BuilderRun;
+  readonly #needs: Needs;
   #feed: SourceFeed | undefined;
   #tap: EventTap<TypeBatch> | undefined;
   #pump: DurationPump | undefined;
@@ -52,7 +53,8 @@ export class Registration {
     this.#log = log;
     this.#now = options.now;
     this.#budgetMs = settings.durationBudgetMs;
-    const metrics = tallyMetrics(settings);
+    const metrics = tallyMetrics(settings).filter(isInWords); // instruments have no histograms that are computed
+    this.#needs = needsOf(metrics);
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
     this.noop = isNoop(instruments);
     this.tap = { types: [...instruments.durations.keys()] };
@@ -110,7 +112,7 @@ export class Registration {
 
   /** Drains, and hands durations and builders their events. */
   #collect(): Snapshot | undefined {
-    const snapshot = this.#feed?.read(this);
+    const snapshot = this.#feed?.read(this, this.#needs);
     if (snapshot === undefined) return undefined;
     this.#roster.refresh(snapshot);
     this.#pump?.flush();

@@ -23,7 +23,7 @@ import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
 import { TimeSlices } from '../../ground/time-slices.js';
 import { AgentSeriesCache } from '../agents/agent-series.js';
 import { BuilderMetrics } from '../builders/builder-metrics.js';
-import { type MetricProcessor, tallyMetrics } from '../builders/metric-processor.js';
+import { isInWords, type MetricProcessor, type Needs, needsOf, tallyMetrics } from '../builders/metric-processor.js';
 import {
   type CollectWants,
   type FeedSnapshot,
@@ -114,7 +114,11 @@ export class NixlMetricProducer implements MetricProducer {
   readonly #context: Context;
   readonly #temporality: Temporality;
   readonly #histograms: Histograms;
+  /** Those whose numbers a page takes from the words of agents come first. */
   readonly #metrics: readonly Metric[];
+  /** Number of these. */
+  readonly #inWords: number;
+  readonly #needs: Needs;
   readonly #series: AgentSeriesCache;
   readonly #memory: ReaderMemory;
   /** Snapshots of pages, with and without exponential histograms. */
@@ -140,6 +144,8 @@ export class NixlMetricProducer implements MetricProducer {
     this.#temporality = options.temporality ?? 'cumulative';
     this.#histograms = options.histograms ?? 'explicit';
     const metrics = (this.#metrics = tallyMetrics(context));
+    this.#needs = needsOf(metrics);
+    this.#inWords = metrics.filter(isInWords).length;
     const { agentAttributes } = builderMetrics;
     this.#series = new AgentSeriesCache({
       ...{ naming, hostname, metrics, agentAttributes },
@@ -214,11 +220,9 @@ export class NixlMetricProducer implements MetricProducer {
     const snapshot = await this.#snapshot({ exponential, kept, slices });
     if (snapshot === undefined) return { metrics: { resource: NO_RESOURCE, scopeMetrics: [] }, slices, errors: [] };
     const views = this.#views(snapshot, NO_DELTAS);
-    const agents = pageAgents(this.#metrics, views, momentOf(snapshot));
-    const metrics =
-      agents === undefined
-        ? this.#metricsFrom(snapshot, views, NO_DELTAS, exponential)
-        : this.#ownMetrics(snapshot, NO_DELTAS);
+    const agents = pageAgents(this.#metrics.slice(0, this.#inWords), views, momentOf(snapshot));
+    const first = agents === undefined ? 0 : this.#inWords;
+    const metrics = this.#metricsFrom(snapshot, views, NO_DELTAS, { exponential, first });
     const { scopeMetrics, errors } = hasMeter
       ? await builderMetrics.collect(this.#memory, { ...snapshot, agents: await copiesOf(snapshot.agents, slices) })
       : { scopeMetrics: [], errors: [] };
@@ -227,7 +231,7 @@ export class NixlMetricProducer implements MetricProducer {
 
   /** Returns undefined after close(), and without an open source. */
   async #snapshot(wants?: CollectWants): Promise<ReaderSnapshot | undefined> {
-    const snapshot = this.#closed ? undefined : await this.#context.feed.collect(this, wants);
+    const snapshot = this.#closed ? undefined : await this.#context.feed.collect(this, { ...this.#needs, ...wants });
     return this.#closed ? undefined : snapshot;
   }
 
@@ -254,12 +258,13 @@ export class NixlMetricProducer implements MetricProducer {
     snapshot: ReaderSnapshot,
     views: readonly AgentView[],
     deltas: Deltas,
-    wantsExponential = true,
+    { exponential: wantsExponential = true, first = 0 } = {},
   ): Generator<MetricData, void, undefined> {
     const exponential = this.#exponentialForm();
     const bothBuckets = wantsExponential && this.#context.bothBuckets === true;
     const moment = momentOf(snapshot);
     for (const [index, metric] of this.#metrics.entries()) {
+      if (index < first) continue;
       const delta = metric.kind === 'histogram' ? deltas.histograms : deltas.counters;
       const one = metricData(metric, index, views, moment, { delta, exponential, bothBuckets });
       if (one !== undefined) yield one;

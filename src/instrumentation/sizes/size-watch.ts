@@ -1,9 +1,11 @@
 /** Watches time by size: keeps the last minute of all agents of a source, and the model of each direction. */
-import type { AgentSnapshot } from '../../ground/tally.js';
+import type { AgentSnapshot, TimeModelNumbers, TimeModels } from '../../ground/tally.js';
 import { TimeSlices } from '../../ground/time-slices.js';
 import type { Snapshot, SnapshotWants } from '../../shm-bridge/index.js';
 import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
+import { postingOf } from '../../view/sizes/size-figures.js';
 import { type RecentSizes, KEEP_MS, SizeWindow } from '../../view/sizes/size-window.js';
+import { timeLineOf } from '../../view/sizes/time-line.js';
 
 /** Returns undefined after the source is closed. */
 type PeekInSlices = (slices: TimeSlices, wants: SnapshotWants) => Promise<Snapshot | undefined>;
@@ -26,11 +28,12 @@ export class SizeWatch {
   /** Readings share memory: each waits for the use of the one before. */
   #last: Promise<unknown> = Promise.resolve();
   #takenMs = -Infinity;
+  #models: ReadonlyMap<number, TimeModels> = new Map();
 
   /** `onFailure`: called if a reading without a request fails. Begins with a reading. */
   constructor(peekInSlices: PeekInSlices, onFailure: (error: unknown) => void) {
     this.#peekInSlices = peekInSlices;
-    const keep = (): void => void this.read(async () => {}).catch(onFailure);
+    const keep = (): void => void this.read((...args) => this.#updateModels(...args)).catch(onFailure);
     keep();
     this.#timer = setInterval(keep, KEEP_MS).unref();
   }
@@ -55,7 +58,33 @@ export class SizeWatch {
     return use({ takenMs, recentMs: this.#window.spanAt(takenMs), agents, recentOf }, slices);
   }
 
+  /** Models of the agents by id, at most 20 s old. */
+  get models(): ReadonlyMap<number, TimeModels> {
+    return this.#models;
+  }
+
+  async #updateModels({ agents, recentOf }: SizeReading, slices: TimeSlices): Promise<void> {
+    const models = new Map<number, TimeModels>();
+    for (const agent of agents) {
+      const { transmit, receive } = recentOf(agent);
+      models.set(agent.id, { ...numbersOf('transmit', transmit), ...numbersOf('receive', receive) });
+      const pause = slices.turn();
+      if (pause !== undefined) await pause;
+    }
+    this.#models = models;
+  }
+
   close(): void {
     clearInterval(this.#timer);
   }
 }
+
+function numbersOf(direction: keyof TimeModels, recent: RecentSizes['transmit']): TimeModels {
+  if (recent.length === 0) return {};
+  const model = timeLineOf(recent);
+  const { baseUs, bytesPerSecond } = model.kind === 'line' ? model : NO_LINE;
+  const numbers: TimeModelNumbers = { baseUs, bytesPerSecond, postShare: postingOf(recent)?.share };
+  return { [direction]: numbers };
+}
+
+const NO_LINE = { baseUs: undefined, bytesPerSecond: undefined };
