@@ -7,6 +7,9 @@ import { ambiguousNames } from '../../mapping/naming.js';
 import { API, type ServeFacts } from '../../view/answers/answer.js';
 import type { AgentSizes, SizesAnswer } from '../../view/answers/sizes-answer.js';
 import { directionSizesOf } from '../../view/sizes/direction-sizes.js';
+import { fastestQuarterOf } from '../../view/sizes/references.js';
+import { type SizeFigures, sizeFiguresOf } from '../../view/sizes/size-figures.js';
+import type { RecentSizes } from '../../view/sizes/size-window.js';
 import type { Question } from './question.js';
 
 /** An agent costs up to half a millisecond and 20 kB. */
@@ -23,9 +26,10 @@ export async function sizesAnswer(
   const asked = reading.agents.filter((agent) => id === undefined || agent.id === id);
   const shown = listed === 'all' ? asked : asked.slice(0, MOST_LISTED);
   const agents: AgentSizes[] = [];
+  const peers = await peersIn(reading, slices);
   for (const agent of shown) {
     const name = oneLine(names.has(agent.agent) ? agent.path : agent.agent);
-    agents.push(agentSizes(agent, name, reading, id !== undefined));
+    agents.push(agentSizes(agent, name, reading, peers, id !== undefined));
     const pause = slices.turn();
     if (pause !== undefined) await pause;
   }
@@ -33,7 +37,28 @@ export async function sizesAnswer(
   return { api: API, version, hostname, startedMs, takenMs, recentMs, agents, unlisted };
 }
 
-function agentSizes(agent: AgentSnapshot, name: string, { recentOf }: SizeReading, distributions: boolean): AgentSizes {
+type Peers = Readonly<Record<keyof RecentSizes, ReturnType<typeof fastestQuarterOf<number>>>>;
+
+async function peersIn({ agents, recentOf }: SizeReading, slices: TimeSlices): Promise<Peers> {
+  const transmit = new Map<number, readonly SizeFigures[]>();
+  const receive = new Map<number, readonly SizeFigures[]>();
+  for (const agent of agents) {
+    const recent = recentOf(agent);
+    transmit.set(agent.id, sizeFiguresOf(recent.transmit));
+    receive.set(agent.id, sizeFiguresOf(recent.receive));
+    const pause = slices.turn();
+    if (pause !== undefined) await pause;
+  }
+  return { transmit: fastestQuarterOf(transmit), receive: fastestQuarterOf(receive) };
+}
+
+function agentSizes(
+  agent: AgentSnapshot,
+  name: string,
+  { recentOf }: SizeReading,
+  peers: Peers,
+  details: boolean,
+): AgentSizes {
   const { transmit, receive } = agent.timeBySize!;
   const recent = recentOf(agent);
   return {
@@ -41,7 +66,7 @@ function agentSizes(agent: AgentSnapshot, name: string, { recentOf }: SizeReadin
     agent: agent.agent,
     directory: agent.directory,
     name,
-    tx: directionSizesOf(transmit, recent.transmit, { distributions }),
-    rx: directionSizesOf(receive, recent.receive, { distributions }),
+    tx: directionSizesOf(transmit, recent.transmit, { details, peers: peers.transmit.get(agent.id)! }),
+    rx: directionSizesOf(receive, recent.receive, { details, peers: peers.receive.get(agent.id)! }),
   };
 }

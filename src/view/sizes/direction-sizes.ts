@@ -1,6 +1,8 @@
 /** Time by size of one agent and direction, as page, terminal and JSON show it. Pure; the live page uses this module, too. */
 import type { ExponentialTally } from '../../ground/exponential.js';
 import type { DirectionTimes, SizeClassTally } from '../../ground/tally.js';
+import { classesSince } from './class-window.js';
+import { against, type ClassReference, referenceLineOf } from './references.js';
 import { type Posting, postingOf, type SizeFigures, sizeFiguresOf } from './size-figures.js';
 import { type TimeModel, timeLineOf } from './time-line.js';
 
@@ -38,13 +40,17 @@ export interface DirectionSizes {
   readonly model: TimeModel;
   /** As the model. */
   readonly posting?: Posting;
+  /** Model of the fastest quarter of the other agents, where it is asked for and there are enough. */
+  readonly peersModel?: TimeModel;
   /** Transfers that ended inside of their post, since the agent's sums began. */
   readonly endedInPost: number;
 }
 
 interface Wants {
-  /** True adds the distributions of each class. */
-  readonly distributions?: boolean;
+  /** True adds the distributions of each class, and the model of the peers. */
+  readonly details?: boolean;
+  /** Classes of the fastest quarter of the other agents, in the same window. */
+  readonly peers?: readonly ClassReference[];
 }
 
 /** `recent`: classes of the window; without it there is no window, and the model is of all transfers. */
@@ -55,16 +61,40 @@ export function directionSizesOf(
 ): DirectionSizes {
   const modelled = recent.length > 0 ? recent : classes;
   const posting = postingOf(modelled);
+  const { details = false, peers = [] } = wants;
   return {
-    classes: jsonClasses(classes, wants),
-    recent: jsonClasses(recent, wants),
+    classes: jsonClasses(classes, details),
+    recent: recentClasses(classes, recent, peers, details),
     model: timeLineOf(modelled),
     ...(posting && { posting }),
+    ...(details && peers.length > 0 && { peersModel: referenceLineOf(peers) }),
     endedInPost,
   };
 }
 
-function jsonClasses(classes: readonly SizeClassTally[], { distributions = false }: Wants): JsonClass[] {
+function recentClasses(
+  classes: readonly SizeClassTally[],
+  recent: readonly SizeClassTally[],
+  peers: readonly ClassReference[],
+  details: boolean,
+): RecentClass[] {
+  const figures = sizeFiguresOf(recent).filter(({ few }) => !few);
+  const multiplesOf = (references: readonly ClassReference[]): ReadonlyMap<number, number> =>
+    new Map(against(figures, references).map(({ upToBytes, multiple }) => [upToBytes, multiple]));
+  const byPeers = multiplesOf(peers);
+  const byEarlier = multiplesOf(sizeFiguresOf(classesSince(recent, classes)));
+  return jsonClasses(recent, details).map((one) => {
+    const againstPeers = byPeers.get(boundOf(one.upToBytes));
+    const againstEarlier = byEarlier.get(boundOf(one.upToBytes));
+    return {
+      ...one,
+      ...(againstPeers !== undefined && { againstPeers }),
+      ...(againstEarlier !== undefined && { againstEarlier }),
+    };
+  });
+}
+
+function jsonClasses(classes: readonly SizeClassTally[], details: boolean): JsonClass[] {
   const tallies = new Map(classes.map((one) => [one.upToBytes, one]));
   return sizeFiguresOf(classes).map((figures) => {
     const { duration, post } = tallies.get(figures.upToBytes)!;
@@ -72,7 +102,7 @@ function jsonClasses(classes: readonly SizeClassTally[], { distributions = false
       ...figures,
       upToBytes: figures.upToBytes === Infinity ? null : figures.upToBytes,
       bytes: Number(figures.bytes),
-      ...(distributions && { timesUs: plain(duration.exponential), postTimesUs: plain(post.exponential) }),
+      ...(details && { timesUs: plain(duration.exponential), postTimesUs: plain(post.exponential) }),
     };
   });
 }

@@ -4,6 +4,8 @@ import { exponentialCount } from '../../../src/ground/exponential.js';
 import { SizeWatch } from '../../../src/instrumentation/sizes/size-watch.js';
 import { sizesAnswer } from '../../../src/serve/api/sizes.js';
 import { RingWriter } from '../../../src/shm-bridge/index.js';
+import type { AgentSizes } from '../../../src/view/answers/sizes-answer.js';
+import type { TimeLine } from '../../../src/view/sizes/time-line.js';
 import { drainAll, openTestSource, temporaryDirectory } from '../../support/live.js';
 import { pushAll } from '../../support/rings.js';
 
@@ -19,12 +21,19 @@ const transfer = (bytes: number, us: number, postUs: number) => [
 
 function watched(agents: Readonly<Record<string, readonly number[]>>) {
   const directory = temporaryDirectory();
+  const writers = new Map<string, RingWriter>();
+  /** `factor`: of the usual time, 100 us and 1 ns for each byte. */
+  const send = (name: string, sizes: readonly number[], factor = 1): void => {
+    const us = (bytes: number) => Math.round(factor * (100 + bytes / 1000));
+    pushAll(
+      writers.get(name)!,
+      sizes.flatMap((bytes) => transfer(bytes, us(bytes), 50)),
+    );
+  };
   for (const [name, sizes] of Object.entries(agents)) {
     const writer = new RingWriter(path.join(directory, name), { wireVersion: 4, capacity: 4096 });
-    pushAll(
-      writer,
-      sizes.flatMap((bytes) => transfer(bytes, 100 + Math.round(bytes / 1000), 50)),
-    );
+    writers.set(name, writer);
+    send(name, sizes);
     onTestFinished(() => writer.close());
   }
   const source = openTestSource([directory]);
@@ -40,7 +49,7 @@ function watched(agents: Readonly<Record<string, readonly number[]>>) {
   });
   const ask = async (question = {}) =>
     (await watch.read((reading, slices) => sizesAnswer(reading, FACTS, question, slices)))!;
-  return { ask, source, directory };
+  return { ask, source, directory, send };
 }
 
 const SIZES = [4096, 65_536, 1_048_576, 2 ** 31].flatMap((bytes) => new Array<number>(30).fill(bytes));
@@ -75,6 +84,35 @@ test('has distributions of one agent only if it is asked for', async () => {
     expect([timesUs!, postTimesUs!].map(exponentialCount)).toEqual([30, 30]);
   }
   expect((await ask({ agent: 12_345 })).agents).toEqual([]);
+});
+
+test('sets the window of each agent beside the fastest quarter of the others, and beside its own past', async () => {
+  const { ask, source, directory, send } = watched({ a: SIZES, b: SIZES, c: SIZES, slow: SIZES });
+  await ask(); // begins the window
+  for (const name of ['a', 'b', 'c', 'slow']) send(name, SIZES.slice(0, 90), name === 'slow' ? 5 : 1);
+  send('a', [4096, 2 ** 20]);
+  send('a', [512]); // one transfer says nothing
+  drainAll(source, directory);
+  const answer = await ask();
+  for (const { name, tx } of answer.agents) {
+    const expected = name === 'slow' ? 5 : 1;
+    const told = tx.recent.filter(({ few }) => !few);
+    expect(told.map(({ upToBytes }) => upToBytes)).toEqual([4096, 65_536, 1_048_576]);
+    for (const { againstPeers, againstEarlier } of told) {
+      expect(againstPeers! / expected).toBeCloseTo(1, 0.5);
+      expect(againstEarlier! / expected).toBeCloseTo(1, 0.5);
+    }
+    const [few, ...others] = tx.recent.filter((one) => one.few);
+    expect(others).toEqual([]);
+    if (name === 'a') expect(few).toMatchObject({ upToBytes: 1024, transfers: 1 });
+    expect(few ?? {}).not.toHaveProperty('againstPeers');
+    expect(tx.model).toMatchObject({ kind: 'line' });
+  }
+  const { id } = answer.agents.find(({ name }) => name === 'slow')!;
+  const [{ tx }] = (await ask({ agent: id })).agents as [AgentSizes];
+  const [own, peers] = [tx.model, tx.peersModel!] as [TimeLine, TimeLine];
+  expect(own.bytesPerSecond! / 0.2e9).toBeCloseTo(1, 1);
+  expect(peers.bytesPerSecond! / 1e9).toBeCloseTo(1, 1);
 });
 
 test('readings wait for the use of the one before, and end with the source', async () => {
