@@ -62,6 +62,7 @@ function weightOf({ chance }: ClassMedian): number {
 export function fitLine(medians: readonly ClassMedian[]): FittedLine {
   let line = bestThroughTwo(medians);
   const near = medians.filter((median) => sideOf(line, median) === 'on');
+  if (near.length < 2) return line; // any line through one has the least squares
   for (let round = 0; round < ROUNDS; round++) line = leastSquares(sumsAt(line, near));
   return line;
 }
@@ -118,7 +119,6 @@ export function fitErrors(line: FittedLine, medians: readonly ClassMedian[]): Fi
   const { one, bytes, squaredBytes } = sumsAt(line, medians);
   const determinant = one * squaredBytes - bytes ** 2;
   const misfit = Math.max(1, fitCost(line, medians) / (medians.length - 2));
-  const error = (sum: number, part: number): number =>
-    part > 0 ? Math.sqrt((misfit * sum) / determinant) / part : Infinity;
+  const error = (sum: number, part: number): number => Math.sqrt((misfit * sum) / determinant) / part;
   return { base: error(squaredBytes, line.baseUs), perByte: error(one, line.usPerByte) };
 }

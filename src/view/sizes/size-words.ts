@@ -15,7 +15,7 @@ export const LINE_HELP =
 const NO_LINE: Readonly<Record<NoLineReason, string>> = {
   'few-classes': 'too few sizes',
   narrow: 'sizes too close together',
-  scattered: 'no line: medians scatter',
+  scattered: 'no line fits',
 };
 
 /** Multiples closer to 1 are noise: of twenty transfers in each class, medians of alike agents can differ by that. */

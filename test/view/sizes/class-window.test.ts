@@ -65,6 +65,12 @@ describe('the classes of a window', () => {
     const [window] = classesSince([before], [{ ...grown, duration: anew.duration }]);
     expect(window).toMatchObject({ count: 3, bytes: 3000n, duration: { sum: 600n }, post: { sum: 3n } });
     expect(window!.duration.exponential).toEqual(anew.duration.exponential);
+    // All in the same bucket as before.
+    const slow = oneClass(Array<Transfer>(9).fill({ bytes: 1000, us: 107 }));
+    const alikeAnew = oneClass(Array<Transfer>(9).fill({ bytes: 1000, us: 99 }));
+    expect(classesSince([slow], [{ ...slow, count: 18, duration: alikeAnew.duration }])).toMatchObject([
+      { count: 9, duration: { sum: 891n } },
+    ]);
     // Its sum is larger than before, as the first of its new times are long.
     const longer = oneClass(Array<Transfer>(2).fill({ bytes: 1000, us: 3 }));
     const [shorter] = classesSince([before], [{ ...grown, duration: { ...longer.duration, sum: 46n } }]);

@@ -33,7 +33,7 @@ describe('words about a line', () => {
     [{ kind: 'bends', atBytes: Infinity }, 'no line: bends over 1 GiB'],
     [{ kind: 'none', reason: 'few-classes' }, 'too few sizes'],
     [{ kind: 'none', reason: 'narrow' }, 'sizes too close together'],
-    [{ kind: 'none', reason: 'scattered' }, 'no line: medians scatter'],
+    [{ kind: 'none', reason: 'scattered' }, 'no line fits'],
   ])('say why there is none: %o', (model, text) => {
     expect(largestRateText(model)).toBe(text);
     expect(timeModelText(model)).toBe(text);

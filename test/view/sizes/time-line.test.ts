@@ -1,7 +1,7 @@
 /** The model of time by size: what was put into transfers, and what it must not claim. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ClassMedian } from '../../../src/view/sizes/class-median.js';
+import { type ClassMedian, classMedianOf } from '../../../src/view/sizes/class-median.js';
 import { timeOn } from '../../../src/view/sizes/fitted-line.js';
 import { type TimeLine, timeLineOf, timeLineThrough, type TimeModel } from '../../../src/view/sizes/time-line.js';
 import { type Behaviour, classesOf, SEVEN_AGENTS, type Transfer, transfersOf } from './seven-agents.js';
@@ -87,6 +87,23 @@ describe('a line', () => {
     expect(off(1000)).toEqual(off(1e9));
   });
 
+  it('lies in the middle of all medians, by their relative distances', () => {
+    const medians = mediansOf({ 1e3: 10, 1e4: 22, 1e5: 104, 1e6: 1070, 1e7: 9600 });
+    const { fitted } = lineOf(timeLineThrough(medians));
+    const distances = medians.map(({ meanBytes, medianUs }) => medianUs / timeOn(fitted, meanBytes) - 1);
+    expect(distances.reduce((sum, distance) => sum + distance, 0)).toBeCloseTo(0, 5);
+  });
+
+  it('follows a median less, and lets it be further off, the more it owes to chance', () => {
+    const [first, ...others] = mediansOf({ 1e3: 11, 1e4: 20, 1e5: 110, 1e6: 1010, 1e7: 10_010 });
+    const baseWith = (factor: number, chance: number) =>
+      lineOf(timeLineThrough([{ ...first!, medianUs: first!.medianUs * factor, chance }, ...others])).fitted.baseUs;
+    expect(baseWith(1.2, 0.1)).toBeLessThan(10.85);
+    expect(baseWith(1.2, 0)).toBeGreaterThan(11);
+    expect(baseWith(1.5, 0.12)).toBeLessThan(12);
+    expect(() => baseWith(1.5, 0)).toThrow('bends');
+  });
+
   it('needs three classes with twenty transfers each', () => {
     const at = (bytes: number, us: number, count: number) => Array<Transfer>(count).fill({ bytes, us });
     const two = [...at(4 * KIB, 20, 99), ...at(MIB, 1068, 99)];
@@ -150,11 +167,39 @@ describe('medians that are on no line', () => {
     });
   });
 
+  it('bend where the lower line ends, not where it is nearly on the next class', () => {
+    const bend = (us: number) => timeLineThrough(mediansOf({ 1e3: 11, 1e4: 20, 1e5: us, 1e6: 400 }));
+    expect(bend(150)).toEqual({ kind: 'bends', atBytes: 1e5 });
+    expect(bend(110)).toEqual({ kind: 'bends', atBytes: 1e6 });
+  });
+
+  it('are no line with outliers if two of five are slower, or the smallest one', () => {
+    const two = mediansOf({ 1e3: 11, 1e4: 60, 1e5: 500, 1e6: 1010, 1e7: 10_010 });
+    expect(timeLineThrough(two)).toEqual({ kind: 'bends', atBytes: 1e6 });
+    const smallest = mediansOf({ 1e3: 100, 1e4: 20, 1e5: 110, 1e6: 1010, 1e7: 10_010 });
+    expect(timeLineThrough(smallest)).toEqual({ kind: 'bends', atBytes: 1e4 });
+  });
+
   it('scatter if two lines do not have them either', () => {
     expect(timeLineThrough(mediansOf({ 1e3: 20, 1e4: 300, 1e5: 10, 1e6: 2000, 1e7: 90 }))).toEqual({
       kind: 'none',
       reason: 'scattered',
     });
+  });
+});
+
+describe('the median of a class', () => {
+  it('owes to chance what its ranks leave open', () => {
+    const spread = Array.from({ length: 400 }, (_, i) => ({ bytes: 1000, us: 1001 + i }));
+    const { medianUs, chance } = classMedianOf(classesOf(spread)[0]!);
+    expect(medianUs).toBeGreaterThan(1180);
+    expect(medianUs).toBeLessThan(1220);
+    // Between the ranks 180 and 220.
+    expect(chance).toBeCloseTo(Math.log(1220 / 1180) / 4, 2.5);
+    const [alike] = classesOf(Array<Transfer>(20).fill({ bytes: 1000, us: 9 }));
+    expect(classMedianOf(alike!)).toEqual({ upToBytes: 1024, meanBytes: 1000, medianUs: 9, chance: 0 });
+    const mostlyZero = Array.from({ length: 25 }, (_, i) => ({ bytes: 1000, us: i < 15 ? 0 : 1 }));
+    expect(classMedianOf(classesOf(mostlyZero)[0]!).medianUs).toBe(0.5);
   });
 });
 
