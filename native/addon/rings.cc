@@ -6,12 +6,14 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "addon/events.h"
 #include "addon/functions.h"
+#include "addon/options.h"
 #include "addon/values.h"
 #include "posix/posix.h"
 #include "process/writer_search.h"
@@ -120,11 +122,13 @@ Napi::Value inspectRing(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// (path): returns the times of the ring's state file, or undefined.
+// (path, tallyOptions?): returns the times of the ring's state file, with options its tally as well, or undefined.
 Napi::Value readStateOf(const Napi::CallbackInfo& info) {
-  const auto state = readState(text(info[0]));
+  std::optional<Tally> tally;
+  if (info[1].IsObject()) tally.emplace(planFor(tallyOptions(info[1].As<Napi::Object>())));
+  const auto state = readState(text(info[0]), tally ? &*tally : nullptr);
   if (!state) return info.Env().Undefined();
-  auto result = Napi::Object::New(info.Env());
+  auto result = tally ? totalsObject(info.Env(), *tally) : Napi::Object::New(info.Env());
   result.Set("startTimeMs", state->startTimeMs);
   if (state->lastEventMs != 0) result.Set("lastEventMs", state->lastEventMs);
   return result;

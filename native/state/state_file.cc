@@ -273,7 +273,7 @@ void StateFile::remove() {
   fd_.reset();
 }
 
-std::optional<StateSummary> readState(const std::string& ringPath) {
+std::optional<StateSummary> readState(const std::string& ringPath, Tally* tally) {
   const auto boot = currentBoot();
   const auto [directory, name] = split(ringPath);
   std::string reason;
@@ -291,10 +291,11 @@ std::optional<StateSummary> readState(const std::string& ringPath) {
     StateWord now;
     if (::pread(fd.get(), &now, sizeof now, StateHead::kWordOffset) != static_cast<ssize_t>(sizeof now)) break;
     if (now.value != half.word.value) continue;
-    const auto tally = tallyFields(half.sections);
+    const auto fields = tallyFields(half.sections);
     AgentRecord agent;
-    if (fault != StateFault::kNone || !tally || !AgentSections::restore(half.sections, agent, reason)) break;
-    return StateSummary{tally->startTimeMs, agent.lastEventMs};
+    if (fault != StateFault::kNone || !fields || !AgentSections::restore(half.sections, agent, reason)) break;
+    if (tally != nullptr && !TallyRestorer(*tally).restore(half.sections, reason)) break;
+    return StateSummary{fields->startTimeMs, agent.lastEventMs};
   }
   return std::nullopt;
 }

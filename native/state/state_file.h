@@ -96,7 +96,8 @@ struct StateSummary {
   double lastEventMs = 0;
 };
 
-// Reads the state of the ring at this path without a lock, while a consumer may commit. nullopt if this user has none.
-std::optional<StateSummary> readState(const std::string& ringPath);
+// Reads the state of the ring at this path without a lock, while a consumer may commit. nullopt if this user has none,
+// or if it cannot be used. `tally`: one that has counted nothing, which gets the sums; of no use after nullopt.
+std::optional<StateSummary> readState(const std::string& ringPath, Tally* tally = nullptr);
 
 }  // namespace nixl_otel

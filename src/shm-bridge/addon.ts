@@ -28,7 +28,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 18;
+export const INTERFACE_VERSION = 19;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -137,6 +137,7 @@ export interface Addon {
   ringStats(ring: Handle): RingStats;
   inspectRing(path: string, force: boolean): RingInspection;
   readState(path: string): StateSummary | undefined;
+  readState(path: string, tally: RawTally): (StateSummary & RawTotals) | undefined;
   findWriters(paths: readonly string[]): number[][];
   /** Locks a directory until the handle is collected. Returns the reason why it cannot, such as `locked by another process`. */
   lockDirectory(path: string): Handle | string;

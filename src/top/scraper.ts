@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parsedJson, reasonOf } from '../ground/errors.js';
 import { AGENTS_PATH, type AgentsAnswer } from '../view/answers/answer.js';
 import { HISTORY_PATH } from '../view/answers/history-answer.js';
-import { type ClientAccess, HttpClient } from '../view/client/client.js';
+import { type ClientAccess, HttpClient, isSuccess, refusalText } from '../view/client/client.js';
 import { type ServerAddress, withoutSecrets } from '../view/client/server-address.js';
 import { ExitCode, Failure } from '../process/failure.js';
 import { agentsOf, factsOf, idAtServe, isAgentsAnswer } from './answer.js';
@@ -19,8 +19,6 @@ const ASK_AGAIN_MS = 60_000;
 /** serve keeps an answer for half a second. Rates need a newer one. */
 const REPEATED_PAUSE_MS = 100;
 const MAX_REPEATED = 10;
-/** Longest part of an answer in a message. */
-const MOST_TEXT = 100;
 
 export class Scraper implements SampleSource {
   /** Address of the exposition. */
@@ -130,8 +128,8 @@ export class Scraper implements SampleSource {
   /** A server or a proxy that has no such address may as well break the connection, or not answer at all. */
   async #jsonAt(address: URL): Promise<unknown> {
     try {
-      const { status, text } = await this.#client.get(address);
-      return isSuccess(status) ? parsedJson(text) : undefined;
+      const answer = await this.#client.get(address);
+      return isSuccess(answer) ? parsedJson(answer.text) : undefined;
     } catch (error) {
       if (this.#answered) throw error;
       return undefined;
@@ -139,21 +137,11 @@ export class Scraper implements SampleSource {
   }
 
   async #exposition(): Promise<Omit<TopSample, 'notes'>> {
-    const { status, text, location } = await this.#client.get(this.#text);
-    if (!isSuccess(status)) throw new Error(`status ${status}${wordsOf(status, text, location)}`);
+    const answer = await this.#client.get(this.#text);
+    if (!isSuccess(answer)) throw new Error(refusalText(answer));
     const origin = { kind: 'serve', name: this.#host, directories: [] } as const;
-    return { takenMs: Date.now(), agents: agentsIn(text), facts: { origin } };
+    return { takenMs: Date.now(), agents: agentsIn(answer.text), facts: { origin } };
   }
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
-}
-
-/** Returns what the server says of a refusal or a redirect. */
-function wordsOf(status: number, text: string, location: string | undefined): string {
-  if (location !== undefined) return `, a redirect to ${location}: give that address`;
-  return status === 401 || status === 403 ? `: ${text.trim().split('\n', 1)[0]!.slice(0, MOST_TEXT)}` : '';
 }
 
 const IN_PLACE_OF_METRICS = new RegExp(`^/$|/${AGENTS_PATH}$`);

@@ -221,7 +221,7 @@ test('the interface has not changed without a new version', () => {
         "takenMs",
         "words",
       ],
-      "version": 18,
+      "version": 19,
       "words": 372,
     }
   `);

@@ -96,6 +96,20 @@ export class HttpClient {
   }
 }
 
+/** Longest part of an answer in a message. */
+const MOST_TEXT = 100;
+
+export function isSuccess({ status }: HttpAnswer): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Returns what an answer says that is no success: a redirect, or the reason of a refusal. */
+export function refusalText({ status, text, location }: HttpAnswer): string {
+  if (location !== undefined) return `status ${status}, a redirect to ${location}: give that address`;
+  const isRefused = status === 401 || status === 403;
+  return `status ${status}${isRefused ? `: ${text.trim().split('\n', 1)[0]!.slice(0, MOST_TEXT)}` : ''}`;
+}
+
 async function textOf(response: IncomingMessage): Promise<string> {
   const isPacked = response.headers['content-encoding'] === 'gzip';
   const body: Readable = isPacked ? response.pipe(createGunzip()) : response;

@@ -24,3 +24,11 @@ export function withoutSecrets(url: URL): URL {
   shown.password = '';
   return shown;
 }
+
+/** Returns the address of a path of serve. The given one may be that of its metrics or its JSON, or the prefix of a proxy. */
+export function addressOfPath(url: URL, path: string): URL {
+  const address = withoutSecrets(url);
+  address.pathname = url.pathname.replace(/(\/metrics|\/api\/v1\/\w+)?\/?$/, `/${path}`);
+  address.search = '';
+  return address;
+}
