@@ -13,6 +13,7 @@ import {
   row,
   stat,
   targetVariables,
+  valueHeatmap,
 } from './dashboard.mjs';
 import { by, JOB, Queries } from './queries.mjs';
 import { withRunbook } from './runbooks.mjs';
@@ -24,9 +25,13 @@ const RATE = '$__rate_interval';
 const RANGE = '$__range';
 const BY_AGENT = ['instance', 'agent'];
 const AGENT_LEGEND = '{{agent}} {{instance}}';
+const BY_DIRECTION = [...BY_AGENT, 'direction'];
+const DIRECTION_LEGEND = '{{agent}} {{direction}} {{instance}}';
 const ESTIMATES =
   'In a text scrape, percentiles are estimates between the bounds of a histogram, and its first bucket ends at 10 us: below that, only the mean is right.';
 const WIDE_BOUNDS = 'In a text scrape, the bounds of `--series standard` are far apart, and so are the estimates.';
+const LAST_MINUTE = 'In the last minute, as the application saw it.';
+const NEEDS_FULL = 'Needs `--series full`: other presets have no series of classes.';
 
 export function agentsDashboard(model) {
   // A series has the agent's name in one of the labels, and lacks the other one.
@@ -47,6 +52,7 @@ export function agentsDashboard(model) {
       row('Throughput', throughput(queries)),
       row('Requests', requests(queries), { columns: 2 }),
       row('Latency', latency(queries)),
+      row('Time by size', timeBySize(queries)),
       row('Sizes', sizes(queries)),
       row('Memory', memory(queries)),
       row('nixl-otel serve', serve(new Queries(model, { target: `${JOB}, ${CHOSEN_TARGET}`, agent: '' })), {
@@ -367,6 +373,46 @@ function latency(queries) {
     graph('Transfers in flight', [line(by(BY_AGENT, queries.rate('nixl.transfer.time', RATE)), AGENT_LEGEND)], {
       unit: 'short',
       description: 'Transfer time per second of elapsed time: the mean number of concurrent transfers.',
+    }),
+  ];
+}
+
+function timeBySize(queries) {
+  const model = (name) => [line(by(BY_DIRECTION, queries.values(name), 'max'), DIRECTION_LEGEND)];
+  const medians = (name) => [
+    line(queries.quantile(0.5, name, ['direction', 'up_to_bytes'], RATE), '{{direction}} up to {{up_to_bytes}} B'),
+  ];
+  const duration = 'nixl.transfer.size_class.duration';
+  return [
+    graph('Base time by agent', model('nixl.transfer.base.time'), {
+      unit: 's',
+      fill: 0,
+      description: `Time of a transfer that does not depend on its size. ${LAST_MINUTE} Absent while the classes of sizes show no line.`,
+    }),
+    graph('Asymptotic rate by agent', model('nixl.transfer.asymptotic.rate'), {
+      unit: 'Bps',
+      fill: 0,
+      description: `Rate that large transfers approach. ${LAST_MINUTE} Absent while the classes of sizes show no line.`,
+    }),
+    graph('Share of posting by agent', model('nixl.transfer.post.share'), {
+      unit: 'percentunit',
+      max: 1,
+      fill: 0,
+      description: 'Share of the time of transfers that posting took in the last minute.',
+    }),
+    graph('Median transfer time by class', medians(duration), {
+      unit: 's',
+      fill: 0,
+      description: `Over all chosen agents, by the size of the whole request. ${NEEDS_FULL} In a text scrape, medians are estimates between bounds in steps of 4.`,
+    }),
+    graph('Median post time by class', medians('nixl.transfer.size_class.post.duration'), {
+      unit: 's',
+      fill: 0,
+      description: `Over all chosen agents, by the size of the whole request. ${NEEDS_FULL}`,
+    }),
+    valueHeatmap('Transfers in flight by class', queries.sumRate(duration, ['up_to_bytes'], RATE), 'up_to_bytes', {
+      unit: 'bytes',
+      description: `Transfer time of the chosen agents per second of elapsed time, by the largest size of the class: in transfers of which size they spend their time. ${NEEDS_FULL}`,
     }),
   ];
 }

@@ -63,12 +63,21 @@ export function stat(title, lines, { unit = 'short', description, ...limits }) {
 }
 
 /** Counts by bucket over time. `unit`: of the bounds; absent if namings differ in it. */
-export function heatmap(title, expr, { unit, description }) {
-  const more = { format: 'heatmap' };
+export function heatmap(title, expr, options) {
+  return bands(title, line(expr, '{{le}}'), 'heatmap', options);
+}
+
+/** Values over time, in one band for each series. `label`: of the bands, a number in this unit. */
+export function valueHeatmap(title, expr, label, options) {
+  return bands(title, line(expr, `{{${label}}}`), 'time_series', options);
+}
+
+/** With the format `heatmap`, Grafana subtracts from each series the one before, as the counts of classic buckets need it. */
+function bands(title, one, format, { unit, description }) {
   return panel(
     'heatmap',
     title,
-    [line(expr, '{{le}}')],
+    [one],
     {
       description,
       fieldConfig: { defaults: {}, overrides: [] },
@@ -81,7 +90,7 @@ export function heatmap(title, expr, { unit, description }) {
         legend: { show: true },
       },
     },
-    more,
+    { format },
   );
 }
 

@@ -100,6 +100,12 @@ or ${this.up()} == 0 and on (cluster, job, instance) ${this.last('nixl.collector
     ]);
   }
 
+  /** Rate of the sum of all values. */
+  sumRate(name, labels, range) {
+    const rate = (selected) => by(labels, `rate(${selected}[${range}])`);
+    return this.#histograms(name, (series) => [`histogram_sum(${rate(series())})`, rate(series('_sum'))]);
+  }
+
   /** Returns the rates of histograms by the unit of their bounds: native ones where these labels have any, otherwise classic ones. */
   histograms(name, labels, range) {
     return formsOf(this.#metric(name)).map((form) => {

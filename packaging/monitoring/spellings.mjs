@@ -8,6 +8,7 @@ import { translatedName } from '../reference/prometheus-names.mjs';
 export const LABELS = {
   agent: ['agent_name', 'nixl_agent_name'],
   direction: ['direction', 'nixl_transfer_direction'],
+  up_to_bytes: ['up_to_bytes', 'nixl_transfer_up_to_bytes'],
   status: ['status', 'error_type'],
   life: ['life', 'nixl_agent_life'],
   state: ['state', 'nixl_ring_state'],

@@ -33,6 +33,11 @@ export const PANELS = DASHBOARDS.flatMap(({ panels }) => panels)
   .flatMap((panel) => [panel, ...(panel.panels ?? [])])
   .filter(({ type }) => type !== 'row');
 
+/** True for a panel of series that only the preset `full` has. */
+export function needsFull({ description }: Pick<Panel, 'description'>): boolean {
+  return description.includes('Needs `--series full`');
+}
+
 interface Chosen {
   host: string;
   agent?: string;

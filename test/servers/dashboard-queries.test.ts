@@ -4,6 +4,7 @@ import { scrape, start, startTransferSource, temporaryDirectory, until } from '.
 import { comparedIn, DASHBOARDS, filledIn, PANELS } from './dashboard-files.js';
 import { type SeriesTest, testRules, testSeries } from './rules/rule-test.js';
 import { SPELLINGS } from './rules/spelled.js';
+import { LINE_OF_TIME } from './spelled-fleet.js';
 
 const HOST = { host: 'a', __range: '1h' };
 /** Default interval of pushes. */
@@ -12,12 +13,19 @@ const PUSHED_EVERY = '60s';
 const [SET, UNSET] = ['240s', '60s'];
 /** Between two samples: Prometheus 2 counts samples at both ends of a range. */
 const AT = '10m30s';
+/** Gauges that follow the first collect later. */
+const MODEL = ['nixl_transfer_base_time{', 'nixl_transfer_asymptotic_rate{', 'nixl_transfer_post_share{'];
 
-/** Returns a page of a serve once it has this text. */
-async function pageOf(directory: string, text: string): Promise<string> {
-  const [, url] = await start(['serve', '--dir', directory, '--port', '0']).says(/serves (http:\S+)/);
+/** Returns a page of a serve once it has these texts. */
+async function pageOf(directory: string, ...texts: string[]): Promise<string> {
+  const [, url] = await start(['serve', '--dir', directory, '--port', '0', '--series', 'full']).says(
+    /serves (http:\S+)/,
+  );
   let page = '';
-  await until(async () => (page = await scrape(url!)).includes(text));
+  await until(async () => {
+    page = await scrape(url!);
+    return texts.every((text) => page.includes(text));
+  });
   return page;
 }
 
@@ -36,7 +44,7 @@ function seriesOf(page: string, growth: number): SeriesTest['input_series'] {
 
 it('have data if samples come every 60 s, and the data source knows it', async () => {
   const directory = temporaryDirectory();
-  startTransferSource(['--dir', directory, '--seconds', '0', '--rate', '200', '--errors', '20']);
+  startTransferSource(['--dir', directory, '--seconds', '0', '--rate', '200', '--errors', '20', ...LINE_OF_TIME]);
   const expressions = [
     ...PANELS.flatMap(({ targets }) => targets!.map(({ expr }) => expr)),
     ...DASHBOARDS.flatMap(({ annotations }) => annotations.list.map(({ expr }) => comparedIn(expr))),
@@ -51,7 +59,7 @@ it('have data if samples come every 60 s, and the data source knows it', async (
     {
       name: 'samples every 60 s',
       interval: PUSHED_EVERY,
-      input_series: seriesOf(await pageOf(directory, 'agent_errors_total'), 60),
+      input_series: seriesOf(await pageOf(directory, 'agent_errors_total', ...MODEL), 60),
       promql_expr_test: [
         ...expressions.map((expr) => check(expr, SET, [{ labels: '{}', value: 1 }])),
         ...rates.map((expr) => check(expr, UNSET, [])),

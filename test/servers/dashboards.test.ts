@@ -9,6 +9,6 @@ import type { Way } from './spelled-fleet.js';
 it.each<[preset: string, way: Way]>([
   ['standard', 'text'],
   ['full', 'text'],
-  ['standard', 'protobuf'],
+  ['full', 'protobuf'],
   ['standard', 'OTLP and VictoriaMetrics'],
 ])('have data for every expression: preset %s, by %s', expectAnswers);

@@ -35,6 +35,8 @@ export interface SpelledFleet {
 /** Those of compose.yaml. Without protobuf they have no effect. */
 const FEATURES = [NATIVE_HISTOGRAMS, START_TIMES];
 const INTERVAL = '500ms';
+/** Flags of a transfer source: its sizes differ enough in time to give a base time and a rate, also on a busy machine. */
+export const LINE_OF_TIME = ['--base-us', '200', '--post-us', '50', '--bandwidth', '1G'];
 
 /** True if the way gives native histograms. */
 export function isNative(way: Way): boolean {
@@ -73,7 +75,7 @@ async function startHosts(flags: string[], pushTo?: string): Promise<Omit<Spelle
   const [serves, services]: [Instances, Instances] = [{}, {}];
   for (const naming of NAMINGS) {
     const [directory, ofService] = [temporaryDirectory(), temporaryDirectory()];
-    const work = ['--seconds', '0', '--rate', '200'];
+    const work = ['--seconds', '0', '--rate', '200', ...LINE_OF_TIME];
     const withErrors = ['--dir', directory, ...work, '--errors', '20'];
     serves[naming] = await startServe(directory, ['--naming', naming, ...flags], naming, pushTo);
     services[naming] = await startService(ofService, naming, pushTo);
