@@ -4,6 +4,7 @@ import { reasonOf } from '../ground/errors.js';
 import { ExitCode, Failure } from '../process/failure.js';
 import type { Past } from './points.js';
 import type { AgentModel } from '../view/model/agent-model.js';
+import { noSizes, type TopSizes } from './sizes.js';
 import type { SampleSource, FleetView } from './tracker.js';
 
 /** A host that needs longer than this contributes its former numbers. */
@@ -56,6 +57,18 @@ export class Hosts implements SampleSource {
     return host?.source.details(id.slice(host.name.length + 1));
   }
 
+  /** A host that does not answer has the reason among those that are missing. */
+  async sizes(id?: string): Promise<TopSizes> {
+    const host = id === undefined ? undefined : this.#hostOf(id);
+    const hosts = host === undefined ? this.#hosts : [host];
+    const found = await Promise.all(hosts.map((one) => sizesOf(one, id?.slice(one.name.length + 1))));
+    return {
+      recentMs: Math.max(0, ...found.map(({ recentMs }) => recentMs)),
+      agents: new Map(found.flatMap(({ agents }) => [...agents])),
+      missing: found.flatMap(({ missing }) => missing),
+    };
+  }
+
   doctorArguments(id?: string): readonly (readonly string[])[] {
     const host = id === undefined ? undefined : this.#hostOf(id);
     const hosts = host === undefined ? this.#hosts : [host];
@@ -91,6 +104,15 @@ async function pastsOf({ name, source }: Host): Promise<Past[]> {
     const [fleet, transferTimes] = [moved(past.fleet), moved(past.transferTimes)];
     return { takenMs: past.takenMs + laterMs, fleet, transferTimes, agents };
   });
+}
+
+async function sizesOf({ name, source }: Host, id: string | undefined): Promise<TopSizes> {
+  try {
+    const { agents, ...rest } = await source.sizes(id);
+    return { ...rest, agents: new Map([...agents].map(([own, sizes]) => [`${name} ${own}`, sizes])) };
+  } catch (error) {
+    return noSizes(`no time by size from ${name}: ${reasonOf(error)}`);
+  }
 }
 
 async function ask(host: Host): Promise<void> {

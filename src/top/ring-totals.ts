@@ -7,7 +7,7 @@ import { positionsOf } from '../shm-bridge/ring.js';
 import { observeTally, type TallyingObserver } from '../shm-bridge/tallying-observer.js';
 import { oneLine } from '../ground/one-line.js';
 import { DEFAULT_DEAD_TTL_MS } from '../ground/source-limits.js';
-import { type AgentLife, Category } from '../ground/tally.js';
+import { type AgentLife, Category, type TimeBySize } from '../ground/tally.js';
 import type { AgentModel } from '../view/model/agent-model.js';
 import { fieldsOf, statusOf } from '../view/model/from-tally.js';
 import { FlushRhythm } from './flush-rhythm.js';
@@ -26,7 +26,11 @@ export class RingTotals {
   writers: readonly number[] = [];
   /** Problem of a file that is no longer a ring. */
   problem: { readonly state: string; readonly reason: string } | undefined;
-  readonly #id = `ring ${opened++}`;
+  /** Unique in this process. */
+  readonly number = opened++;
+  /** Of the last totals. */
+  timeBySize: TimeBySize | undefined;
+  readonly #id = `ring ${this.number}`;
   readonly #name: Pick<TopAgent, 'agent' | 'place'>;
   readonly #observer: TallyingObserver;
   readonly #openedMs = Date.now();
@@ -93,6 +97,7 @@ export class RingTotals {
 
   #agent(nowMs: number): TopAgent {
     const tally = this.#observer.tally();
+    this.timeBySize = tally.timeBySize;
     const fields = fieldsOf(tally);
     const failed = tally.events.filter(({ category, count }) => category === Category.ERROR && count > 0);
     return {

@@ -3,14 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parsedJson, reasonOf } from '../ground/errors.js';
 import { AGENTS_PATH, type AgentsAnswer } from '../view/answers/answer.js';
 import { HISTORY_PATH } from '../view/answers/history-answer.js';
+import { isSizesAnswer, SIZES_PATH } from '../view/answers/sizes-answer.js';
 import { type ClientAccess, HttpClient, isSuccess, refusalText } from '../view/client/client.js';
 import { type ServerAddress, withoutSecrets } from '../view/client/server-address.js';
 import { ExitCode, Failure } from '../process/failure.js';
-import { agentsOf, factsOf, idAtServe, isAgentsAnswer } from './answer.js';
+import { agentsOf, factsOf, idAtServe, idOf, isAgentsAnswer } from './answer.js';
 import { agentsIn } from './exposition.js';
 import { isHistoryAnswer, pastOf } from './past.js';
 import type { Past } from './points.js';
 import type { TopSample } from './sampler.js';
+import { noSizes, type TopSizes } from './sizes.js';
 import { type FleetView, type SampleSource, Tracker } from './tracker.js';
 import type { AgentModel } from '../view/model/agent-model.js';
 
@@ -89,6 +91,22 @@ export class Scraper implements SampleSource {
     address.pathname = address.pathname.replace(AGENTS_PATH, HISTORY_PATH);
     const json = await this.#jsonAt(address);
     return isHistoryAnswer(json) ? [pastOf(json)] : [];
+  }
+
+  /** An earlier serve and other exporters have no sizes. */
+  async sizes(id?: string): Promise<TopSizes> {
+    const none = noSizes(`${this.#host} has no time by size: it is no serve, an earlier one, or has --page off`);
+    if (!this.#answered) return none;
+    const address = new URL(this.#agents);
+    address.pathname = address.pathname.replace(AGENTS_PATH, SIZES_PATH);
+    if (id !== undefined) {
+      address.searchParams.delete('agents');
+      address.searchParams.set('agent', idAtServe(id));
+    }
+    const json = await this.#jsonAt(address);
+    if (!isSizesAnswer(json)) return none;
+    const agents = new Map(json.agents.map(({ id: own, tx, rx }) => [idOf(json, own), { tx, rx }]));
+    return { recentMs: json.recentMs, agents, missing: [] };
   }
 
   doctorArguments(): readonly (readonly string[])[] {

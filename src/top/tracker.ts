@@ -6,6 +6,7 @@ import { type AgentModel, mayHaveLostMore } from '../view/model/agent-model.js';
 import { type AgentRow, type Rates, ratesOf } from '../view/model/rows.js';
 import type { Past } from './points.js';
 import type { Facts, TopAgent, TopSample } from './sampler.js';
+import type { TopSizes } from './sizes.js';
 
 /** One agent's line. Its times are those of the transfers that ended between two samples. */
 export interface TopRow extends AgentRow<TopAgent> {
@@ -38,6 +39,8 @@ export interface SampleSource {
   details(id: string): Promise<AgentModel | undefined>;
   /** Returns the recorded minutes before, of each host that has recorded them. */
   pasts(): Promise<readonly Past[]>;
+  /** Returns time by size of all agents, or of one with its distributions. */
+  sizes(id?: string): Promise<TopSizes>;
   /** Arguments of `nixl-otel doctor` about an agent, or about all that is read: a list for each run. */
   doctorArguments(id?: string): readonly (readonly string[])[];
   /** Failure for a command that ends without having found an agent. */

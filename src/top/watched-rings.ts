@@ -5,11 +5,13 @@ import { UnseenLives } from '../instrumentation/feed/unseen-lives.js';
 import { findWriters, requireRings } from '../shm-bridge/ring.js';
 import { ExitCode, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { shortageIn } from '../view/rings/directory-space.js';
+import { SizeWindow } from '../view/sizes/size-window.js';
 import { type Complaint, filesBelow, isNotPermitted, statOf } from '../view/rings/ring-files.js';
 import type { Past } from './points.js';
 import { RingTotals } from './ring-totals.js';
 import type { AgentModel } from '../view/model/agent-model.js';
 import type { TopAgent, TopSample } from './sampler.js';
+import { sizesOfRings, type TopSizes } from './sizes.js';
 import { type FleetView, type SampleSource, Tracker } from './tracker.js';
 
 /** Half of the time in which the fastest agent fills a ring of 4096 events. */
@@ -31,6 +33,8 @@ export class WatchedRings implements SampleSource {
   #nextWritersMs = 0;
   readonly #timer: NodeJS.Timeout;
   readonly #tracker = new Tracker();
+  readonly #sizes = new SizeWindow();
+  #sizesMs = -Infinity;
 
   /** @throws NixlTelemetryError ADDON_MISSING, PLATFORM_UNSUPPORTED */
   constructor(directories: readonly string[]) {
@@ -50,6 +54,12 @@ export class WatchedRings implements SampleSource {
     const nowMs = Date.now();
     const rings = [...this.#rings.values()];
     const agents = rings.map((ring) => ring.totals(nowMs));
+    // The clock may be set back: the window goes on with the time that it has.
+    this.#sizesMs = Math.max(this.#sizesMs, nowMs);
+    this.#sizes.take(
+      this.#sizesMs,
+      rings.map(({ number, timeBySize }) => ({ id: number, timeBySize })),
+    );
     const origin = { kind: 'rings', name: this.name, directories: this.#directories } as const;
     const problems = [...this.#problemsOf(rings), ...this.#unseen(agents)];
     const complaints = this.#complaints.map(({ text }) => text);
@@ -64,6 +74,11 @@ export class WatchedRings implements SampleSource {
   /** Rings have no history. */
   pasts(): Promise<readonly Past[]> {
     return Promise.resolve([]);
+  }
+
+  /** As of the last sample. */
+  sizes(id?: string): Promise<TopSizes> {
+    return Promise.resolve(sizesOfRings([...this.#rings.values()], this.#sizes, this.#sizesMs, id));
   }
 
   /** About the process of an agent if it is known, otherwise about the directories. */

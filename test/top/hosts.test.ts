@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Hosts } from '../../src/top/hosts.js';
+import { noSizes } from '../../src/top/sizes.js';
 import type { SampleSource, FleetView } from '../../src/top/tracker.js';
 import { sample, totals, viewsOf } from './samples.js';
 
@@ -14,6 +15,7 @@ function source(...views: (FleetView | Error | 'never')[]): SampleSource {
     },
     details: (id) => Promise.resolve(totals(id, { path: `details of ${id}` })),
     pasts: () => Promise.resolve([]),
+    sizes: (id) => Promise.resolve(noSizes(`none of ${id ?? 'all'}`)),
     doctorArguments: (id = 'all') => [['about', id]],
     noAgents: () => new Error(),
     close: () => {},
@@ -48,6 +50,8 @@ describe('several hosts', () => {
     expect(view.rows.map(({ txBytesPerSecond }) => txBytesPerSecond)).toEqual([1_000, 1_000, 1_000]);
     expect(view).toMatchObject({ seconds: 2, parts: [{ host: 'g1:9464' }, { host: 'g2:9464' }] });
     expect(await hosts.details('g2:9464 a')).toMatchObject({ path: 'details of a' });
+    expect((await hosts.sizes('g2:9464 a')).missing).toEqual(['none of a']);
+    expect((await hosts.sizes()).missing).toEqual(['none of all', 'none of all']);
   });
 
   it('show the others if one does not answer at all, with a note', async () => {

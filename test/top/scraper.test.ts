@@ -135,6 +135,24 @@ describe('a scraper', () => {
     expect(await scraper.details('1 8')).toBeUndefined();
   });
 
+  it('asks a serve for time by size, of all agents or of one, and says if it is an earlier one', async () => {
+    const direction = { classes: [], recent: [], model: { kind: 'none', reason: 'few-classes' }, endedInPost: 0 };
+    const sizes = { api: API, startedMs: 1, recentMs: 61_000, agents: [{ id: 7, tx: direction, rx: direction }] };
+    const answers = { '/api/v1/agents': () => json(agent), '/api/v1/sizes': () => JSON.stringify(sizes) };
+    const { asked, url } = await serve(answers);
+    const scraper = scraperOf(url);
+    const { id } = (await scraper.sample()).agents[0]!;
+    const found = await scraper.sizes();
+    expect(asked.at(-1)).toBe('/api/v1/sizes?agents=all');
+    expect(found).toMatchObject({ recentMs: 61_000, missing: [] });
+    expect([...(await scraper.sizes(id)).agents.values()]).toEqual([{ tx: direction, rx: direction }]);
+    expect(asked.at(-1)).toBe('/api/v1/sizes?agent=7');
+    const earlier = scraperOf((await serve({ '/api/v1/agents': () => json(agent) })).url);
+    await earlier.sample();
+    const [reason] = (await earlier.sizes()).missing;
+    expect(reason).toMatch(/^127\.0\.0\.1:\d+ has no time by size: it is no serve, an earlier one, or has --page off$/);
+  });
+
   it('asks a serve for its history, beside the agents, and an exporter not at all', async () => {
     const history = { api: API, startedMs: 1, takenMs: 9, timesMs: [1, 2], fleet: { tx: [1, 5], errors: {} } };
     const columns = { id: 7, tx: [3], full: [0] };

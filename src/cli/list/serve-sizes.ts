@@ -1,8 +1,7 @@
 /** Time by size from running serves. */
 import { parsedJson, reasonOf } from '../../ground/errors.js';
 import { Failure } from '../../process/failure.js';
-import { API } from '../../view/answers/answer.js';
-import { SIZES_PATH, type SizesAnswer } from '../../view/answers/sizes-answer.js';
+import { isSizesAnswer, SIZES_PATH, type SizesAnswer } from '../../view/answers/sizes-answer.js';
 import { type ClientAccess, HttpClient, isSuccess, refusalText } from '../../view/client/client.js';
 import { addressOfPath, type ServerAddress } from '../../view/client/server-address.js';
 import type { ListedSizes } from './size-lines.js';
@@ -39,8 +38,4 @@ async function answerOf(given: ServerAddress, access: ClientAccess): Promise<Siz
   } finally {
     client.close();
   }
-}
-
-function isSizesAnswer(json: unknown): json is SizesAnswer {
-  return typeof json === 'object' && json !== null && 'api' in json && json.api === API && 'recentMs' in json;
 }

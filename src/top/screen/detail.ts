@@ -15,6 +15,7 @@ import type { Recent } from './last-minute.js';
 import { blank, cutText, EMPTY, filled, type Line, type Piece, piece, edgeToEdge, type Style } from './line.js';
 import { agentPanels } from './panels.js';
 import type { Scene, Surroundings } from './scene.js';
+import { sizeClassLines } from './size-lines.js';
 
 const TWO_COLUMNS_FROM = 110;
 const PANEL = { wide: 7, narrow: 6 };
@@ -92,6 +93,7 @@ function blocks(row: TopRow, scene: Scene, state: UiState, around: Surroundings,
   const sections = [
     timeBars('TRANSFER TIME', timesOf('transferTimesUs', row, recent, state), 'p99', half, around.unicode),
     timeBars('POST TIME', timesOf('postTimesUs', row, recent, state), 'dim', half, around.unicode),
+    sizeClassLines(row.agent.id, scene.sizes, state.lastMinute, half, around.unicode),
     errorLines(row, recent, half),
     sizeBars(scene.details, half, around.unicode),
     ringLines(row, scene, half, around.unicode),

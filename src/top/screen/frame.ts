@@ -5,9 +5,10 @@ import { doctorLines } from './doctor-page.js';
 import { intervalText } from '../../ground/figures/clock.js';
 import { headLines } from './head.js';
 import { HELP } from './help.js';
-import type { Shown, UiState } from './keys.js';
+import type { Shown, SizeMeasure, UiState } from './keys.js';
 import { EMPTY, filled, type Line, narrowed, type Piece, piece, plain, edgeToEdge, styled } from './line.js';
 import type { Scene, Surroundings } from './scene.js';
+import { sizePage } from './size-page.js';
 import { headingLine, headingPlaces, layoutFor, rowLine, sparkScale } from './table.js';
 
 export function frame(scene: Scene, state: UiState, around: Surroundings): { lines: Line[]; shown: Shown } {
@@ -18,11 +19,11 @@ export function frame(scene: Scene, state: UiState, around: Surroundings): { lin
   return { lines: cut.map((line) => line.map((one) => ({ ...one, text: asAscii(one.text) }))), shown };
 }
 
-const ASCII: Readonly<Record<string, string>> = { '·': '-', µ: 'u', '≥': '>', '…': '.', '–': '-' };
+const ASCII: Readonly<Record<string, string>> = { '·': '-', µ: 'u', '≥': '>', '…': '.', '–': '-', '×': 'x', '÷': '/' };
 
 /** Names keep their characters. */
 function asAscii(text: string): string {
-  return text.replaceAll(/[·µ≥…–]/g, (character) => ASCII[character]!);
+  return text.replaceAll(/[·µ≥…–×÷]/g, (character) => ASCII[character]!);
 }
 
 type ScreenFrame = ReturnType<typeof frame>;
@@ -30,7 +31,8 @@ type ScreenFrame = ReturnType<typeof frame>;
 function frameFor(scene: Scene, state: UiState): typeof tableFrame {
   if (state.help) return helpFrame;
   if (state.doctor && scene.diagnosis !== undefined) return doctorFrame;
-  return opened(scene, state) ? detailFrame : tableFrame;
+  if (opened(scene, state)) return detailFrame;
+  return state.sizes ? sizesFrame : tableFrame;
 }
 
 function opened({ rows }: Scene, { detail, cursor }: UiState): boolean {
@@ -70,6 +72,53 @@ function tableFrame(scene: Scene, state: UiState, around: Surroundings): ScreenF
     lines: [...head, headingLine(layout, state, around), ...padded(body, height), footerLine(state, around, place)],
     shown: { ids: idsOf(scene), height, most, mostDetail: 0, table },
   };
+}
+
+// --- time by size ---
+
+function sizesFrame(scene: Scene, state: UiState, around: Surroundings): ScreenFrame {
+  const { rows, sizes } = scene;
+  const { columns } = around;
+  const head = headLines(scene, state, { ...around, rows: 0 }).slice(0, 2);
+  const ids = idsOf(scene);
+  if (sizes === undefined || rows.length === 0 || sizes.agents.size === 0) {
+    const none =
+      rows.length === 0 ? [emptyNote(scene, state, around)] : (sizes?.missing ?? ['Asking for time by size...']);
+    const body = [EMPTY, ...none.map((text) => plain(`  ${oneLine(text)}`))];
+    const lines = [...head, ...padded(body, around.rows - head.length - 1), footerLine(state, around, '')];
+    return { lines, shown: { ids, height: 0, most: 0, mostDetail: 0 } };
+  }
+  const { fixed, agents } = sizePage(rows, sizes, state.sizeMeasure, columns);
+  const notes = sizes.missing.map((text) => plain(`  ${oneLine(text)}`));
+  const room = Math.max(0, around.rows - head.length - fixed.length - notes.length - 1);
+  const at = ids.indexOf(state.cursor ?? '');
+  const { from, to, most } = agentsThatFit(
+    agents.map((lines) => lines.length),
+    room,
+    state.offset,
+    at,
+  );
+  const body = agents.slice(from, to).flatMap((lines, i) => {
+    return from + i === at ? lines.map((line) => styled(filled(line, columns), 'cursor')) : lines;
+  });
+  const place = `${from + 1}-${to} of ${rows.length}`;
+  const lines = [...head, ...fixed, ...padded(body, room), ...notes, footerLine(state, around, place)];
+  return { lines, shown: { ids, height: Math.max(1, to - from), most, mostDetail: 0 } };
+}
+
+/** Returns the agents whose lines fit: those from the wanted offset on, moved as far as the one at the cursor needs it. */
+function agentsThatFit(heights: readonly number[], room: number, wanted: number, at: number) {
+  const fitting = (from: number): number => {
+    let to = from;
+    for (let left = room; to < heights.length && (to === from || heights[to]! <= left); to++) left -= heights[to]!;
+    return to;
+  };
+  let most = 0;
+  while (fitting(most) < heights.length) most++;
+  let from = Math.min(wanted, most);
+  if (at !== -1 && at < from) from = at;
+  while (at !== -1 && fitting(from) <= at) from++;
+  return { from, to: fitting(from), most };
 }
 
 function emptyNote({ view }: Scene, state: UiState, { origin }: Surroundings): string {
@@ -115,6 +164,14 @@ function helpFrame(scene: Scene, state: UiState, around: Surroundings): ScreenFr
 
 type Hint = readonly [key: string, meaning: string];
 
+/** Key m shows the next one. */
+const NEXT_MEASURE: Readonly<Record<SizeMeasure, string>> = {
+  peers: 'against earlier',
+  earlier: 'time',
+  time: 'rate',
+  rate: 'against peers',
+};
+
 /** The most important ones first: those without room are left out. */
 function hintsFor(state: UiState): readonly Hint[] {
   const interval: Hint = ['+-', intervalText(state.intervalMs)];
@@ -144,6 +201,17 @@ function hintsFor(state: UiState): readonly Hint[] {
       pause,
       interval,
     ];
+  if (state.sizes)
+    return [
+      ['Esc', 'back'],
+      ['m', NEXT_MEASURE[state.sizeMeasure]],
+      ['Enter', 'open'],
+      ['/', 'find'],
+      ['!', 'problems'],
+      ['h', 'keys'],
+      ['q', 'quit'],
+      pause,
+    ];
   return [
     ['Enter', 'open'],
     ['/', 'find'],
@@ -151,6 +219,7 @@ function hintsFor(state: UiState): readonly Hint[] {
     ['s', 'sort'],
     ['h', 'keys'],
     ['q', 'quit'],
+    ['b', 'by size'],
     pause,
     interval,
     ['t', 'totals'],

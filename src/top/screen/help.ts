@@ -8,6 +8,7 @@ export const KEYS: readonly string[] = [
   '  v      graphs of the top five agents    t    totals instead of rates',
   '  A T R Q 5 9 M O E L F I X  sort: agent, TX, RX, REQ, P50, P99, MAX, POST, ERR,',
   '         LOST, FILL, IDLE, TX+RX; again: reverse. s, S, left, right: neighbours',
+  '  b      time by size; there m: against peers, against earlier, time, rate',
   '  r      reverse the order                + -  longer or shorter interval',
   '  d      doctor: why numbers are missing, of the agent under the cursor, or all',
   '  p, space  pause                         q, Ctrl-C  quit',
@@ -25,5 +26,4 @@ export const HELP: readonly string[] = [
   '  LOST        events lost, at least; +: a ring was full, there are probably more',
   '  FILL IDLE   highest recent share of the ring; time since the last event',
   '  Agents write rings with NIXL_TELEMETRY_ENABLE=y and NIXL_TELEMETRY_DIR=DIR.',
-  '  top removes no events. Totals begin with top; with --url, with serve.',
 ];

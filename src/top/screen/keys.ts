@@ -4,6 +4,10 @@ import { LINE_COLUMNS, SORT_KEYS } from '../columns.js';
 import { DEFAULT_INTERVAL_MS } from '../pace.js';
 import type { Selection } from '../selection.js';
 
+export const SIZE_MEASURES = ['peers', 'earlier', 'time', 'rate'] as const;
+/** What the cells of time by size show: multiples of medians of others, or figures. */
+export type SizeMeasure = (typeof SIZE_MEASURES)[number];
+
 export interface UiState extends Selection {
   /** Problems stand before other agents, whatever the order. */
   readonly problemsFirst: boolean;
@@ -18,6 +22,9 @@ export interface UiState extends Selection {
   readonly cursor: string | undefined;
   /** Shows the agent under the cursor alone. */
   readonly detail: boolean;
+  /** Shows time by size of all agents, in place of the table. */
+  readonly sizes: boolean;
+  readonly sizeMeasure: SizeMeasure;
   /** Shows what doctor has found. */
   readonly doctor: boolean;
   /** The detail shows the distributions of the last minute, not all so far. */
@@ -49,6 +56,8 @@ export const INITIAL: UiState = {
   help: false,
   cursor: undefined,
   detail: false,
+  sizes: false,
+  sizeMeasure: 'peers',
   doctor: false,
   lastMinute: false,
   offset: 0,
@@ -122,6 +131,10 @@ export function pressed(before: UiState, key: Key, shown: Shown): UiState | unde
   const moved = (state.doctor ? scrolled : state.detail ? movedInDetail : movedInTable)(state, key, shown);
   if (moved !== undefined) return moved;
   if (sequence === '/') return { ...state, typing: true, help: false, detail: false, doctor: false };
+  if (sequence === 'b')
+    return { ...state, sizes: !state.sizes || state.detail, detail: false, doctor: false, help: false };
+  if (sequence === 'm' && state.sizes && !state.doctor)
+    return { ...state, sizeMeasure: nextMeasure(state.sizeMeasure) };
   if (sequence === 'd') return { ...state, doctor: !state.doctor, help: false, detailOffset: 0 };
   if (sequence === 'n') return { ...state, finding: state.finding + 1 };
   if (sequence === '+' || sequence === '=') return { ...state, intervalMs: longer(state.intervalMs) };
@@ -141,6 +154,7 @@ function left(state: UiState): UiState {
   if (state.help) return { ...state, help: false };
   if (state.doctor) return { ...state, doctor: false, detailOffset: 0 };
   if (state.detail) return { ...state, detail: false };
+  if (state.sizes) return { ...state, sizes: false };
   if (state.filter !== '' || state.problemsOnly) return { ...state, filter: '', problemsOnly: false };
   return { ...state, cursor: undefined };
 }
@@ -214,6 +228,10 @@ function sortedBy(state: UiState, { name = '', sequence = '' }: Key): UiState {
 function neighbour(sort: string, step: number): string {
   const at = SORT_KEYS.indexOf(sort) + step + SORT_KEYS.length;
   return SORT_KEYS[at % SORT_KEYS.length]!;
+}
+
+function nextMeasure(measure: SizeMeasure): SizeMeasure {
+  return SIZE_MEASURES[(SIZE_MEASURES.indexOf(measure) + 1) % SIZE_MEASURES.length]!;
 }
 
 function longer(ms: number): number {

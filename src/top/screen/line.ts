@@ -39,7 +39,7 @@ export function blank(columns: number): Piece {
 }
 
 /** ASCII, braille, blocks, frames and the shapes of states: each is one column wide, and needs no table of Unicode. */
-const NARROW = /^[ -~\u2800-\u28ff\u2500-\u259f●○▲◆✕✓◷◌▴▾…·µ–]*$/;
+const NARROW = /^[ -~\u2800-\u28ff\u2500-\u259f●○▲◆✕✓◷◌▴▾…·µ–×÷]*$/;
 
 /** Columns that a terminal uses for a text. */
 export function terminalColumns(text: string): number {

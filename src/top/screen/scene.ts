@@ -5,6 +5,7 @@ import type { AgentModel } from '../../view/model/agent-model.js';
 import { measuresOf, type Past } from '../points.js';
 import { overall, type TopRow, type FleetView } from '../tracker.js';
 import { selected } from '../selection.js';
+import type { TopSizes } from '../sizes.js';
 import type { Diagnosis } from './doctor-page.js';
 import { History } from './history.js';
 import { Judge } from './judge.js';
@@ -42,6 +43,8 @@ export interface Scene extends Picture {
   readonly frozen: boolean;
   /** Details of the agent under the cursor; undefined if they are not known yet. */
   readonly details: Partial<AgentModel> | undefined;
+  /** Time by size of all agents, or of the open one; undefined until it is known. */
+  readonly sizes: TopSizes | undefined;
   /** Last run of doctor. */
   readonly diagnosis: Diagnosis | undefined;
 }
@@ -115,13 +118,13 @@ export function sceneOf(
   state: UiState,
   order: SteadyOrder,
   frozen: boolean,
-  { details, diagnosis }: Partial<Pick<Scene, 'details' | 'diagnosis'>> = {},
+  { details, sizes, diagnosis }: Partial<Pick<Scene, 'details' | 'sizes' | 'diagnosis'>> = {},
 ): Scene {
   const { view, verdict } = picture;
   const weight = (row: TopRow): number => weightOf(verdict, row);
   const wanted = selected(view.rows, state).filter((row) => !state.problemsOnly || weight(row) < 0);
   const rows = order.sorted(wanted, state, weight, view.takenMs, frozen);
-  return { ...picture, rows, frozen, details, diagnosis };
+  return { ...picture, rows, frozen, details, sizes, diagnosis };
 }
 
 function percentiles(times: TimeFigures | undefined) {

@@ -9,6 +9,7 @@ import type { Pace } from '../pace.js';
 import type { Past } from '../points.js';
 import type { AgentModel } from '../../view/model/agent-model.js';
 import { fullNameOf } from '../selection.js';
+import type { TopSizes } from '../sizes.js';
 import type { TopRow, SampleSource, FleetView } from '../tracker.js';
 import { agentJson, clipboardSequence, mayHaveClipboard } from './clipboard.js';
 import { Doctor } from './doctor.js';
@@ -28,6 +29,8 @@ const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 /** For this long after the cursor moved, the order holds still. */
 const FROZEN_MS = 5_000;
+/** Time between two requests for sizes: an answer for many agents is large. */
+const SIZES_MS = 5_000;
 const NOTHING_SHOWN: Shown = { ids: [], height: 0, most: 0, mostDetail: 0 };
 
 export class Screen {
@@ -50,6 +53,8 @@ export class Screen {
   /** The picture at the time of a pause. */
   #paused: Picture | undefined;
   #details: { readonly id: string; readonly of: AgentModel | undefined } | undefined;
+  /** Of one agent, or of all. */
+  #sizes: { readonly id: string | undefined; readonly askedMs: number; readonly of: TopSizes | undefined } | undefined;
   #movedMs = -Infinity;
   #entered = false;
 
@@ -79,6 +84,7 @@ export class Screen {
   show(view: FleetView): void {
     if (this.#gathering.add(view)) this.#askForPasts();
     this.#askForDetails();
+    this.#askForSizes();
     this.#draw();
   }
 
@@ -100,7 +106,7 @@ export class Screen {
     const rows = process.stdout.rows || DEFAULT_ROWS;
     const around = { columns, rows, origin: this.#source.name, unicode: this.#unicode };
     const frozen = performance.now() - this.#movedMs < FROZEN_MS;
-    const extras = { details: this.#detailsAtCursor, diagnosis: this.#doctor.diagnosis };
+    const extras = { details: this.#detailsAtCursor, sizes: this.#shownSizes, diagnosis: this.#doctor.diagnosis };
     const scene = sceneOf(picture, this.#state, this.#order, frozen, extras);
     const { lines, shown } = frame(scene, this.#state, around);
     this.#shown = shown;
@@ -120,6 +126,23 @@ export class Screen {
       if (isFirst) this.#draw();
     };
     this.#source.details(cursor).then(keep, () => keep(undefined));
+  }
+
+  /** Only while they are shown, and as rarely as they change. Without an answer, the last ones stay. */
+  #askForSizes(): void {
+    const { detail, sizes, cursor, paused } = this.#state;
+    const id = detail ? cursor : undefined;
+    if ((!sizes && id === undefined) || paused) return;
+    const before = this.#sizes?.id === id ? this.#sizes : undefined;
+    if (before !== undefined && performance.now() - before.askedMs < SIZES_MS) return;
+    this.#sizes = { id, askedMs: performance.now(), of: before?.of };
+    const keep = (of: TopSizes): void => {
+      const asked = this.#sizes;
+      if (asked === undefined || asked.id !== id) return;
+      this.#sizes = { ...asked, of };
+      this.#draw();
+    };
+    this.#source.sizes(id).then(keep, () => {});
   }
 
   /** Without an answer, graphs begin with the first samples. */
@@ -189,6 +212,7 @@ export class Screen {
     if (state.doctor && !before.doctor) this.#diagnose();
     if (state.mouse !== before.mouse) process.stdout.write(state.mouse ? MOUSE_ON : MOUSE_OFF);
     if (state.detail && (!before.detail || state.cursor !== before.cursor)) this.#askForDetails();
+    this.#askForSizes();
   }
 
   /** About the agent under the cursor, or about all. */
@@ -219,6 +243,11 @@ export class Screen {
 
   get #detailsAtCursor(): AgentModel | undefined {
     return this.#details?.id === this.#state.cursor ? this.#details?.of : undefined;
+  }
+
+  get #shownSizes(): TopSizes | undefined {
+    const { detail, cursor } = this.#state;
+    return this.#sizes?.id === (detail ? cursor : undefined) ? this.#sizes?.of : undefined;
   }
 
   #pause(isPaused: boolean): void {

@@ -1,6 +1,6 @@
 /** The answer of /api/v1/sizes: serve makes it, the live page, top and list read it. docs/json.md describes it for others. */
 import type { DirectionSizes } from '../sizes/direction-sizes.js';
-import type { AgentsAnswer } from './answer.js';
+import { type AgentsAnswer, API } from './answer.js';
 
 /** Path below the address of the page. */
 export const SIZES_PATH = 'api/v1/sizes';
@@ -21,4 +21,9 @@ export interface SizesAnswer extends Pick<AgentsAnswer, 'api' | 'version' | 'hos
   readonly agents: readonly AgentSizes[];
   /** Number of agents that are not listed; `agents=all` lists all. */
   readonly unlisted: number;
+}
+
+/** Returns true for an answer of this package: other servers may have the same address. */
+export function isSizesAnswer(json: unknown): json is SizesAnswer {
+  return typeof json === 'object' && json !== null && 'api' in json && json.api === API && 'recentMs' in json;
 }

@@ -43,6 +43,20 @@ describe('keys', () => {
     expect(after(['/'], diagnosis)).toMatchObject({ doctor: false, detail: false, typing: true });
   });
 
+  it('open time by size, and show one measure after the other', () => {
+    const open = after(['b'])!;
+    expect(open).toMatchObject({ sizes: true, sizeMeasure: 'peers', mouse: true });
+    const measures = [1, 2, 3, 4].map((times) => after(Array<string>(times).fill('m'), open)!.sizeMeasure);
+    expect(measures).toEqual(['earlier', 'time', 'rate', 'peers']);
+    const detail = after([down, enter], open)!;
+    expect(detail).toMatchObject({ detail: true, sizes: true });
+    expect(after(['m'], detail)).toMatchObject({ lastMinute: true, sizeMeasure: 'peers' });
+    expect(after([escape], detail)).toMatchObject({ detail: false, sizes: true });
+    expect(after(['b'], detail)).toMatchObject({ detail: false, sizes: true });
+    expect(after([escape], open)).toMatchObject({ sizes: false });
+    expect(after(['b'], open)).toMatchObject({ sizes: false });
+  });
+
   it('copy only an open agent', () => {
     const open = after([down, enter])!;
     const c = { sequence: 'c' };
