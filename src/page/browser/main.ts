@@ -23,6 +23,7 @@ import { Panel } from './panel/panel.js';
 import { Poll } from './poll.js';
 import { highest } from './common/series.js';
 import type { Spark } from './spark-paths.js';
+import { TimeBySize } from './sizes/time-by-size.js';
 import { Strip } from './strip.js';
 import { ThemeSwitch } from './theme.js';
 import { hashOf, type ViewState, viewOf } from './view.js';
@@ -35,6 +36,7 @@ const cursor = new TimeCursor((zoom) => setView({ zoom }));
 const charts = new Charts(cursor, (showsTop) => setView({ showsTop }));
 const table = new AgentsTable((change) => setView(change));
 const panel = new Panel(cursor, movePanel, () => setView({ agent: undefined }));
+const timeBySize = new TimeBySize((change) => setView(change));
 const showFigures = makeFigures();
 const strip = new Strip();
 const help = byId('help') as HTMLDialogElement;
@@ -209,6 +211,8 @@ function showFull(answer: FiguresAnswer, verdict: Verdict, nowMs: number, staleM
     span: spanText(spanMs),
     nowMs,
   });
+  const id = view.agent === undefined ? undefined : source.agent(view.agent)?.id;
+  timeBySize.show({ startedMs: answer.startedMs, view, order: table.order, id, isPaused });
   showPanel(answer, verdict, rows, window, nowMs);
 }
 

@@ -1,10 +1,12 @@
-/** Asks for figures once a second, while the page is visible and not paused. */
+/** Asks for figures at an interval, while the page is visible and not paused. */
 
-const INTERVAL_MS = 1000;
+const USUAL_INTERVAL_MS = 1000;
 const TIMEOUT_MS = 5000;
 const LONGEST_SENTENCE = 100;
 
 interface PollListener<Data> {
+  /** Default: a second. */
+  readonly intervalMs?: number;
   /** Asks once. Rejects without an answer. */
   readonly load: (signal: AbortSignal) => Promise<Data>;
   readonly onData: (data: Data) => void;
@@ -52,14 +54,21 @@ export class Poll<Data> {
       this.#isAsking = false;
     }
     clearTimeout(this.#timer);
-    if (this.#mayAsk) this.#timer = setTimeout(() => this.now(), startMs + INTERVAL_MS - performance.now());
+    const { intervalMs = USUAL_INTERVAL_MS } = this.#listener;
+    if (this.#mayAsk) this.#timer = setTimeout(() => this.now(), startMs + intervalMs - performance.now());
   }
 }
 
-/** Fetches JSON. @throws Error without an answer or with another status than 200. */
+/** Serve does not have the path. */
+export class NoSuchPath extends Error {}
+
+/** Fetches JSON. @throws Error without an answer or with another status than 200, NoSuchPath with 404. */
 export async function fetchJson<T>(url: string, signal: AbortSignal): Promise<T> {
   const response = await fetch(url, { cache: 'no-store', signal });
-  if (!response.ok) throw new Error(`status ${response.status}${await saidBy(response)}`);
+  if (!response.ok) {
+    const reason = `status ${response.status}${await saidBy(response)}`;
+    throw response.status === 404 ? new NoSuchPath(reason) : new Error(reason);
+  }
   return (await response.json()) as T;
 }
 

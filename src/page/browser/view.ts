@@ -7,6 +7,12 @@ const USUAL_SPAN_S = 300;
 /** Problems first, then names by their numbers. */
 export const USUAL_SORT = 'problems';
 
+/** What the cells of time by size show: a multiple of the peers or of the agent before, or the class itself. */
+export const SIZE_MEASURES = ['peers', 'earlier', 'time', 'rate'] as const;
+export type SizeMeasure = (typeof SIZE_MEASURES)[number];
+const SIZE_DIRECTIONS = ['tx', 'rx'] as const;
+export type SizeDirection = (typeof SIZE_DIRECTIONS)[number];
+
 export interface ViewState {
   /** Name of the agent in the panel. */
   readonly agent?: string;
@@ -20,6 +26,9 @@ export interface ViewState {
   readonly sort: string;
   /** The throughput is that of the five agents that move the most. */
   readonly showsTop: boolean;
+  /** Of time by size; absent for the usual ones. */
+  readonly measure?: SizeMeasure;
+  readonly direction?: SizeDirection;
 }
 
 /** Returns the view of an address. A value that is not allowed counts as absent: the page then writes the address anew. */
@@ -29,6 +38,8 @@ export function viewOf(hash: string, sorts: readonly string[]): ViewState {
   const [from, to] = [Number(values.get('from')), Number(values.get('to'))];
   const sort = values.get('sort') ?? '';
   const agent = values.get('agent');
+  const measure = SIZE_MEASURES.find((known) => known === values.get('measure'));
+  const direction = SIZE_DIRECTIONS.find((known) => known === values.get('direction'));
   const states = (values.get('state') ?? '').split(',').filter((state) => state in STATES);
   return {
     ...(agent === null || agent === '' ? {} : { agent }),
@@ -38,11 +49,13 @@ export function viewOf(hash: string, sorts: readonly string[]): ViewState {
     states: states as AgentState[],
     sort: sorts.includes(sort.replace(/^-/, '')) ? sort : USUAL_SORT,
     showsTop: values.get('top') === '5',
+    ...(measure === undefined ? {} : { measure }),
+    ...(direction === undefined ? {} : { direction }),
   };
 }
 
 /** Returns the address of a view: what is usual is left out. */
-export function hashOf({ agent, spanS, zoom, query, states, sort, showsTop }: ViewState): string {
+export function hashOf({ agent, spanS, zoom, query, states, sort, showsTop, measure, direction }: ViewState): string {
   const values = new URLSearchParams();
   if (agent !== undefined) values.set('agent', agent);
   if (spanS !== USUAL_SPAN_S) values.set('span', String(spanS));
@@ -54,6 +67,8 @@ export function hashOf({ agent, spanS, zoom, query, states, sort, showsTop }: Vi
   if (states.length > 0) values.set('state', states.join());
   if (sort !== USUAL_SORT) values.set('sort', sort);
   if (showsTop) values.set('top', '5');
+  if (measure !== undefined) values.set('measure', measure);
+  if (direction !== undefined) values.set('direction', direction);
   const text = values.toString();
   return text === '' ? '' : `#${text}`;
 }

@@ -112,6 +112,11 @@ export class AgentsTable {
     if (at !== -1) this.#rows.reveal(at, this.#head.clientHeight);
   }
 
+  /** Agents that match the filter, in the order of the table. */
+  get order(): readonly number[] {
+    return this.#order;
+  }
+
   get currentName(): string | undefined {
     return this.#shown.find(({ agent }) => agent.id === this.#current)?.agent.name;
   }
