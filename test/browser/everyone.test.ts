@@ -1,12 +1,10 @@
 /** Accessibility of the page: the rules of axe, a keyboard, themes, and addresses. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startTransferSource, temporaryDirectory, until } from '../cli/command.js';
+import { violations } from './axe.js';
 import { chromiumPath, DESKTOP, namesIn, openPage, PHONE, rowsOf, startServe } from './browser.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const LIGHT = 'rgb(244, 245, 247)';
 const DARK = 'rgb(10, 12, 16)';
 
@@ -16,18 +14,6 @@ beforeEach(async () => {
   ({ url } = await startServe(dir));
   startTransferSource(['--dir', dir, '--agents', '3', '--seconds', '0', '--errors', '10']);
 });
-
-interface Violation {
-  id: string;
-  help: string;
-  nodes: { html: string }[];
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const found = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');
-  return found.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join('\n')}`);
-}
 
 function ground(page: Page): Promise<unknown> {
   return page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -77,6 +63,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     // In the usual order a row moves when its agent fails for the first time.
     const { page } = await openPage(url, {}, '#sort=name');
     await rowsOf(page, 3);
+    await page.locator('#time-by-size').waitFor();
     const stops: string[] = [];
     for (let i = 0; i < 60; i++) {
       await page.keyboard.press('Tab');
@@ -90,7 +77,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
       expect({ name, outline }).toEqual({ name, outline: expect.not.stringMatching('none') as string });
     }
     expect(stops.join('\n')).toMatch(
-      /^1 min\n5 min\n10 min\nPause[^]*Top 5\nsearch\nAll[^]*problems-first[^]*agent-0\nagent-1\nagent-2\nmetrics\nhelp-link$/,
+      /^1 min\n5 min\n10 min\nPause[^]*Top 5\ntx\nrx\n[^]*rate\nsize-scroller\nagent-0\nagent-1\nagent-2\nsearch\nAll[^]*problems-first[^]*agent-0\nagent-1\nagent-2\nmetrics\nhelp-link$/,
     );
   });
 

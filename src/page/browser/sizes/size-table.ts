@@ -1,7 +1,7 @@
 /** The table of time by size as data: agents by size classes. Pure. */
 import { bytesRateFigure, type Figure, plural, timeFigure, timeText, UNKNOWN } from '../../../ground/figures/figure.js';
 import type { AgentSizes } from '../../../view/answers/sizes-answer.js';
-import { boundOf, type RecentClass } from '../../../view/sizes/direction-sizes.js';
+import type { JsonBound, RecentClass } from '../../../view/sizes/direction-sizes.js';
 import {
   againstText,
   baseText,
@@ -41,6 +41,11 @@ export interface SizeRow {
 /** Multiples from which a cell has the next shade. */
 const SLOW_FROM = [1.5, 3, 8, 20];
 
+/** As `boundOf` of the room view, whose module would bring the model of time along. */
+export function boundIn({ upToBytes }: { readonly upToBytes: JsonBound }): number {
+  return upToBytes ?? Infinity;
+}
+
 export function slownessOf(multiple: number | undefined): number {
   if (multiple === undefined || isAlike(multiple)) return 0;
   return SLOW_FROM.filter((from) => multiple >= from).length;
@@ -61,7 +66,7 @@ export function movedDirections(agents: readonly Pick<AgentSizes, SizeDirection>
 export function sizeRowsOf(agents: readonly AgentSizes[], direction: SizeDirection, measure: SizeMeasure): SizeRow[] {
   const moving = agents.filter((agent) => agent[direction].recent.length > 0);
   return moving.map(({ id, name, [direction]: { recent, model, posting } }) => {
-    const cells = new Map(recent.map((one) => [boundOf(one.upToBytes), cellOf(one, measure)]));
+    const cells = new Map(recent.map((one) => [boundIn(one), cellOf(one, measure)]));
     const levels = [...cells.values()].map(({ few, slowness }) => (few === '' ? slowness : 0));
     return { id, name, cells, ...partsOf(model), posting: timeFigure(posting?.p50Us), slowness: Math.max(...levels) };
   });
@@ -132,7 +137,7 @@ function titleOf(
     ...(againstPeers === undefined ? [] : [againstText(againstPeers, 'its peers')]),
     ...(againstEarlier === undefined ? [] : [againstText(againstEarlier, 'itself before')]),
   ];
-  return `${upToText(boundOf(upToBytes))}: ${parts.join(', ')}`;
+  return `${upToText(boundIn({ upToBytes }))}: ${parts.join(', ')}`;
 }
 
 export function upToText(bound: number): string {
