@@ -8,8 +8,8 @@ const USUAL_SPAN_S = 300;
 export const USUAL_SORT = 'problems';
 
 /** What the cells of time by size show: a multiple of the peers or of the agent before, or the class itself. */
-export const SIZE_MEASURES = ['peers', 'earlier', 'time', 'rate'] as const;
-export type SizeMeasure = (typeof SIZE_MEASURES)[number];
+export const CELL_MEASURES = ['peers', 'earlier', 'time', 'rate'] as const;
+export type CellMeasure = (typeof CELL_MEASURES)[number];
 const SIZE_DIRECTIONS = ['tx', 'rx'] as const;
 export type SizeDirection = (typeof SIZE_DIRECTIONS)[number];
 
@@ -27,7 +27,7 @@ export interface ViewState {
   /** The throughput is that of the five agents that move the most. */
   readonly showsTop: boolean;
   /** Of time by size; absent for the usual ones. */
-  readonly measure?: SizeMeasure;
+  readonly measure?: CellMeasure;
   readonly direction?: SizeDirection;
 }
 
@@ -38,7 +38,7 @@ export function viewOf(hash: string, sorts: readonly string[]): ViewState {
   const [from, to] = [Number(values.get('from')), Number(values.get('to'))];
   const sort = values.get('sort') ?? '';
   const agent = values.get('agent');
-  const measure = SIZE_MEASURES.find((known) => known === values.get('measure'));
+  const measure = CELL_MEASURES.find((known) => known === values.get('measure'));
   const direction = SIZE_DIRECTIONS.find((known) => known === values.get('direction'));
   const states = (values.get('state') ?? '').split(',').filter((state) => state in STATES);
   return {

@@ -5,7 +5,7 @@ import type { SizesAnswer } from '../../../view/answers/sizes-answer.js';
 import { LINE_HEADINGS, LINE_HELP, sizeClassText } from '../../../view/sizes/size-words.js';
 import { byId, element, figurePlace, setAttribute, setFigure, setRows, setText } from '../common/dom.js';
 import { Segment } from '../common/segment.js';
-import { hashOf, type SizeDirection, type SizeMeasure, USUAL_SORT, type ViewState } from '../view.js';
+import { hashOf, type SizeDirection, type CellMeasure, USUAL_SORT, type ViewState } from '../view.js';
 import {
   boundsIn,
   type FigureOrWords,
@@ -30,7 +30,7 @@ export interface SizeCardInput {
 /** More rows are shown if the reader asks for them. */
 const MOST_ROWS = 12;
 
-const MEASURES: Readonly<Record<SizeMeasure, readonly [choice: string, meaning: string]>> = {
+const MEASURES: Readonly<Record<CellMeasure, readonly [choice: string, meaning: string]>> = {
   peers: ['against peers', 'median of each size class, as a multiple of the fastest quarter of the other agents'],
   earlier: ['against earlier', "median of each size class, as a multiple of the agent's own before"],
   time: ['time', 'median of each size class'],
@@ -43,7 +43,7 @@ export class SizeCard {
   readonly #card = byId('time-by-size');
   readonly #rows = byId('size-rows');
   readonly #directions: Segment<SizeDirection>;
-  readonly #measures: Segment<SizeMeasure>;
+  readonly #measures: Segment<CellMeasure>;
   #held: readonly number[] = [];
   #isShowingAll = false;
   #input: SizeCardInput | undefined;
@@ -51,7 +51,7 @@ export class SizeCard {
   constructor(onView: (change: Partial<ViewState>) => void) {
     this.#directions = new Segment('Direction', { tx: 'tx', rx: 'rx' }, (direction) => onView({ direction }));
     const choices = Object.fromEntries(Object.entries(MEASURES).map(([key, [choice]]) => [key, choice]));
-    this.#measures = new Segment('Cells', choices as Record<SizeMeasure, string>, (measure) => onView({ measure }));
+    this.#measures = new Segment('Cells', choices as Record<CellMeasure, string>, (measure) => onView({ measure }));
     byId('size-head').append(this.#directions.node, this.#measures.node);
     setText(byId('size-help'), HELP);
     byId('size-all').addEventListener('click', () => {

@@ -12,7 +12,7 @@ import {
   sizeClassText,
 } from '../../../view/sizes/size-words.js';
 import type { TimeModel } from '../../../view/sizes/time-line.js';
-import type { SizeDirection, SizeMeasure } from '../view.js';
+import type { SizeDirection, CellMeasure } from '../view.js';
 
 export interface SizeCell {
   readonly figure: Figure;
@@ -52,7 +52,7 @@ export function slownessOf(multiple: number | undefined): number {
 }
 
 /** Compares with peers where that is possible: fewer than four agents have no peers. */
-export function usualMeasure(agents: readonly AgentSizes[], direction: SizeDirection): SizeMeasure {
+export function usualMeasure(agents: readonly AgentSizes[], direction: SizeDirection): CellMeasure {
   const known = agents.some((agent) => agent[direction].recent.some(({ againstPeers }) => againstPeers !== undefined));
   return known ? 'peers' : 'time';
 }
@@ -63,7 +63,7 @@ export function movedDirections(agents: readonly Pick<AgentSizes, SizeDirection>
 }
 
 /** Returns a row for each agent with transfers in the window. */
-export function sizeRowsOf(agents: readonly AgentSizes[], direction: SizeDirection, measure: SizeMeasure): SizeRow[] {
+export function sizeRowsOf(agents: readonly AgentSizes[], direction: SizeDirection, measure: CellMeasure): SizeRow[] {
   const moving = agents.filter((agent) => agent[direction].recent.length > 0);
   return moving.map(({ id, name, [direction]: { recent, model, posting } }) => {
     const cells = new Map(recent.map((one) => [boundIn(one), cellOf(one, measure)]));
@@ -109,9 +109,9 @@ export function orderedSizes(
     );
 }
 
-function cellOf(one: RecentClass, measure: SizeMeasure): SizeCell {
+function cellOf(one: RecentClass, measure: CellMeasure): SizeCell {
   const few = one.few ? fewText(one) : '';
-  const figures: Readonly<Record<SizeMeasure, Figure>> = {
+  const figures: Readonly<Record<CellMeasure, Figure>> = {
     peers: multipleFigure(one.againstPeers),
     earlier: multipleFigure(one.againstEarlier),
     time: timeFigure(one.p50Us),

@@ -5,7 +5,7 @@ import type { ViewState } from '../view.js';
 import { SizeCard } from './size-card.js';
 import { SizeSource } from './size-source.js';
 
-export interface TimeBySizeInput {
+export interface SizesOnPageInput {
   /** Start of the serve that the other figures come from. */
   readonly startedMs: number;
   readonly view: ViewState;
@@ -19,11 +19,11 @@ export interface TimeBySizeInput {
 /** A minute changes little in that time. */
 const INTERVAL_MS = 5000;
 
-export class TimeBySize {
+export class SizesOnPage {
   readonly #source = new SizeSource();
   readonly #card: SizeCard;
   readonly #poll: Poll<Parameters<SizeSource['add']>[0]>;
-  #input: TimeBySizeInput | undefined;
+  #input: SizesOnPageInput | undefined;
   #isSeen = false;
 
   constructor(onView: (change: Partial<ViewState>) => void) {
@@ -43,7 +43,7 @@ export class TimeBySize {
     });
   }
 
-  show(input: TimeBySizeInput): void {
+  show(input: SizesOnPageInput): void {
     const before = this.#input;
     this.#input = input;
     this.#source.keepOnly(input.startedMs);
