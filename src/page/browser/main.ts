@@ -129,6 +129,7 @@ function togglePause(): void {
   isPaused = !isPaused;
   askedSinceMs = performance.now();
   poll.pause(isPaused);
+  timeBySize.pause(isPaused);
   show();
 }
 
@@ -212,7 +213,7 @@ function showFull(answer: FiguresAnswer, verdict: Verdict, nowMs: number, staleM
     nowMs,
   });
   const id = view.agent === undefined ? undefined : source.agent(view.agent)?.id;
-  timeBySize.show({ startedMs: answer.startedMs, view, order: table.order, id, isPaused });
+  timeBySize.show({ startedMs: answer.startedMs, view, order: table.order, id });
   showPanel(answer, verdict, rows, window, nowMs);
 }
 

@@ -13,7 +13,6 @@ export interface SizesOnPageInput {
   readonly order: readonly number[];
   /** The agent of the panel. */
   readonly id: number | undefined;
-  readonly isPaused: boolean;
 }
 
 /** A minute changes little in that time. */
@@ -25,6 +24,7 @@ export class SizesOnPage {
   readonly #poll: Poll<Parameters<SizeSource['add']>[0]>;
   #input: SizesOnPageInput | undefined;
   #isSeen = false;
+  #isPaused = false;
 
   constructor(onView: (change: Partial<ViewState>) => void) {
     this.#card = new SizeCard(onView);
@@ -47,9 +47,13 @@ export class SizesOnPage {
     const before = this.#input;
     this.#input = input;
     this.#source.keepOnly(input.startedMs);
-    if (before !== undefined && before.isPaused !== input.isPaused) this.#poll.pause(input.isPaused);
     if (input.id !== undefined && input.id !== before?.id) this.#poll.now();
     this.#show();
+  }
+
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    this.#poll.pause(isPaused);
   }
 
   /** A card that has nothing to show yet is never in view. */
@@ -60,7 +64,7 @@ export class SizesOnPage {
   #show(): void {
     const { all, ageMs } = this.#source;
     if (this.#input === undefined || all === undefined) return this.#card.hide();
-    const { view, order, isPaused } = this.#input;
-    if (this.#wantsAll) this.#card.show({ answer: all, view, order, ageMs: isPaused ? 0 : ageMs });
+    const { view, order } = this.#input;
+    if (this.#wantsAll) this.#card.show({ answer: all, view, order, ageMs: this.#isPaused ? 0 : ageMs });
   }
 }
