@@ -5,6 +5,7 @@ import { type RunningCommand, scrape, start, temporaryDirectory, until } from '.
 import { nameAndVersion, rowsOf } from '../compatibility/page.js';
 import { freePort } from '../support/free-port.js';
 import { allDrained } from '../support/live.js';
+import { type SizesAnswer, SIZES_PATH } from '../../src/view/answers/sizes-answer.js';
 import { NixlAgents, type Sums } from './nixl-agents.js';
 import { provideNixl } from './tools.js';
 
@@ -20,14 +21,30 @@ const SERIES = /^(agent_\w+)\{hostname="[^"]*",agent_name="([^"]*)"(?:,status="(
 /** Sums that the program does not know. */
 const TIMES = ['agent_xfer_time_total', 'agent_xfer_post_time_total'];
 
-/** Returns the counters of a page, and the numbers of durations. */
+/** Returns the counters of a page, the numbers of durations, and the counts of each class of sizes. */
 async function countedBy(page: string): Promise<Sums> {
-  const sums: Sums = {};
+  const sums = await classesOf(page);
   for (const [, name, agent, status, value] of (await scrape(page)).matchAll(SERIES)) {
     if (!/_total$|_us_count$/.test(name!) || TIMES.includes(name!) || Number(value) === 0) continue;
     sums[[agent, name, ...(status === undefined ? [] : [status])].join(' ')] = Number(value);
   }
   return sums;
+}
+
+async function classesOf(page: string): Promise<Sums> {
+  const { agents } = JSON.parse(await scrape(String(new URL(`/${SIZES_PATH}`, page)))) as SizesAnswer;
+  const entries = agents.flatMap(({ name, tx, rx }) =>
+    Object.entries({ tx, rx }).flatMap(([direction, { classes }]) =>
+      classes.flatMap(({ upToBytes, transfers, bytes }) => {
+        const sized = `${name} ${direction} up to ${upToBytes}`;
+        return [
+          [`${sized}: transfers`, transfers],
+          [`${sized}: bytes`, bytes],
+        ];
+      }),
+    ),
+  );
+  return Object.fromEntries(entries) as Sums;
 }
 
 function added(one: Sums, other: Sums): Sums {

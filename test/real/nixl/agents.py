@@ -59,6 +59,9 @@ class Agent:
         self._add(f"agent_{direction}_requests_num_total", 1)
         self._add("agent_xfer_time_us_count", 1)
         self._add("agent_xfer_post_time_us_count", 1)
+        size_class = f"{direction} up to {max(1024, 1 << (size - 1).bit_length())}"
+        self._add(f"{size_class}: transfers", 1)
+        self._add(f"{size_class}: bytes", size)
 
     def flood(self, peer, count):
         """Makes many small writes as fast as the agent can."""
@@ -126,7 +129,7 @@ def main(progress_file):
     def work(count):
         nonlocal done
         for _ in range(count):
-            size = chance.randint(1, SIZE)
+            size = chance.randint(1, SIZE >> chance.randrange(7))
             prefill.fill(chance.randrange(256))
             prefill.move("WRITE", decode, size)
             prefill.check_arrival(decode, size)
