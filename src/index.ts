@@ -34,3 +34,5 @@ export type {
   TemporalitySelector,
 } from './settings/options.js';
 export type { SharedProducerOptions } from './settings/settings.js';
+export type { AgentSizes, DirectionSizes, JsonClass, RecentClass } from './view/sizes/direction-sizes.js';
+export type { TimeLine, TimeModel } from './view/sizes/time-line.js';

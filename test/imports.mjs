@@ -28,7 +28,7 @@ const COMMAND = [...LIBRARY, ...VIEW, 'process', 'cli', 'node:', '@opentelemetry
  */
 const ROOMS = {
   // The package's entry points, src/*.ts.
-  entry: [...LIBRARY, 'testing', 'node:'],
+  entry: [...LIBRARY, 'view/sizes', 'testing', 'node:'],
   ground: ['node:fs'], // package.ts checks its own folder
 
   mapping: ['ground'],

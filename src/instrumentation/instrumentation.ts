@@ -16,6 +16,7 @@ import type { MetricProcessor } from './builders/metric-processor.js';
 import { hasReaders, mayGetReaders } from './joining/sdk-provider.js';
 import { NixlMetricProducer } from './producer/metric-producer.js';
 import { type Internals, Reporting } from './reporting.js';
+import type { AgentSizes } from '../view/sizes/direction-sizes.js';
 
 /**
  * Adds a producer to each reader of the MeterProvider, with the temporality of that reader. The series are those of
@@ -95,6 +96,14 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
     const reporting = this._reporting!;
     reporting.handOverToProducers();
     return new NixlMetricProducer(options, new Inside(reporting.shared));
+  }
+
+  /**
+   * Drains all rings. Returns the classes of sizes of each agent, and the line through their times, as
+   * NixlMetricProducer.timeBySize() does. Empty while this instrumentation has no open rings.
+   */
+  timeBySize(): Promise<readonly AgentSizes[]> {
+    return this._reporting!.shared.feed.timeBySize();
   }
 
   /** Processor that runs the builders. It accepts records of the service, and further builders. */

@@ -1,5 +1,5 @@
 /** Time by size for top: of a serve, or of rings that top observes itself. Pure. */
-import type { AgentSizes } from '../view/answers/sizes-answer.js';
+import type { AgentSizes } from '../view/sizes/direction-sizes.js';
 import type { TimeBySize } from '../ground/tally.js';
 import { directionSizesOf } from '../view/sizes/direction-sizes.js';
 import { fastestQuarterOf } from '../view/sizes/references.js';

@@ -243,6 +243,7 @@ export function feedOf(source: InMemorySource): SnapshotFeed {
     join: () => {},
     leave: () => {},
     collect: (_, wants) => Promise.resolve().then(() => source.snapshotFor(wants)),
+    timeBySize: () => Promise.resolve([]),
     rings: () => new Set(source.agents.map(({ path }) => path)),
     recovered: (agentId) => source.recoveredCounts(agentId),
   };

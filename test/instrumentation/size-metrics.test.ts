@@ -2,12 +2,14 @@
 import path from 'node:path';
 import type { DataPoint, ExponentialHistogram, Histogram } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { NixlInstrumentation } from '../../src/instrumentation/instrumentation.js';
 import { NixlMetricProducer } from '../../src/instrumentation/producer/metric-producer.js';
 import type { NixlMetricProducerOptions } from '../../src/settings/options.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { temporaryDirectory } from '../support/live.js';
 import { pushAll } from '../support/rings.js';
 import { until } from '../support/until.js';
+import { ManualReader, providerWith } from './readers.js';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval'] });
@@ -48,7 +50,7 @@ function begun(options: NixlMetricProducerOptions) {
       ),
     );
   };
-  return { writer, values };
+  return { writer, producer, values };
 }
 
 test('each class that moved has a histogram of durations and one of posts', async () => {
@@ -125,4 +127,50 @@ test('the default has the base time, the rate and the share of posting of each d
   expect(found['base.time transmit']! / 100e-6).toBeCloseTo(1, 1);
   expect(found['asymptotic.rate transmit']! / 1e9).toBeCloseTo(1, 1);
   expect(found['post.share receive']).toBeCloseTo(0.5, 6);
+});
+
+test('a service gets the classes and lines of its agents by a function', async () => {
+  const { writer, producer } = begun({});
+  for (const bytes of [4096, 65_536, 1_048_576]) {
+    for (let i = 0; i < 30; i++) pushAll(writer, transfer(RECEIVED, bytes, 100 + Math.round(bytes / 1000), 50));
+  }
+  const [agent, ...others] = await producer.timeBySize();
+  expect(others).toEqual([]);
+  expect(agent).toMatchObject({ agent: 'agent', tx: { classes: [] }, rx: { model: { kind: 'line' } } });
+  expect(agent!.rx.classes.map(({ upToBytes, transfers }) => [upToBytes, transfers])).toEqual([
+    [4096, 30],
+    [65_536, 30],
+    [1_048_576, 30],
+  ]);
+  producer.close();
+  expect(await producer.timeBySize()).toEqual([]);
+});
+
+test('an instrumentation in a reader of the SDK has them, too, and sums over the sources that it had', async () => {
+  const directory = temporaryDirectory();
+  const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 4096 });
+  const reader = new ManualReader();
+  const instrumentation = new NixlInstrumentation({ directories: directory, series: 'full' });
+  instrumentation.setMeterProvider(providerWith(reader));
+  onTestFinished(() => {
+    instrumentation.disable();
+    writer.close();
+  });
+  const counts = async () => {
+    const points = await reader.points('nixl.transfer.size_class.duration');
+    return points.map(({ attributes, value }) => [attributes['up_to_bytes'], (value as Histogram).count]);
+  };
+  pushAll(writer, [...transfer(SENT, 1024, 10, 5), ...transfer(SENT, 4096, 10, 5)]);
+  await expect.poll(counts).toEqual([
+    ['1024', 1],
+    ['4096', 1],
+  ]);
+  instrumentation.disable();
+  instrumentation.enable();
+  pushAll(writer, transfer(SENT, 4096, 20, 5));
+  await expect.poll(counts).toEqual([
+    ['1024', 1],
+    ['4096', 2],
+  ]);
+  expect(await instrumentation.timeBySize()).toHaveLength(1);
 });

@@ -14,6 +14,8 @@ import { reasonOf } from '../../ground/errors.js';
 import { oneLine } from '../../ground/one-line.js';
 import type { TimeSlices } from '../../ground/time-slices.js';
 import type { ServeState } from '../serve-state.js';
+import type { AgentSizes } from '../../view/sizes/direction-sizes.js';
+import { agentSizesIn } from '../sizes/agent-sizes.js';
 import { SizeWatch } from '../sizes/size-watch.js';
 import { DiagOnce } from './diag-once.js';
 import { problemGroups } from './problem-groups.js';
@@ -46,6 +48,8 @@ export interface SnapshotFeed {
   collect(reader: object, wants?: CollectWants): Promise<ReaderSnapshot | undefined>;
   /** Returns paths of the currently reported rings and drains nothing. Undefined as for collect(). */
   rings(): ReadonlySet<string> | undefined;
+  /** Drains first. Empty without an open source. */
+  timeBySize(): Promise<readonly AgentSizes[]>;
   /** Returns what earlier processes counted of a recovered agent; undefined if that is not available now. */
   recovered(agentId: number): RecoveredCounts | undefined;
 }
@@ -169,6 +173,12 @@ export class SourceFeed implements SnapshotFeed {
     return snapshot === undefined || this.source.closed ? undefined : this.#peeked(snapshot);
   }
 
+  async timeBySize(): Promise<readonly AgentSizes[]> {
+    if (this.source.closed) return [];
+    await this.source.drain();
+    return (await this.sizes.read(agentSizesIn)) ?? [];
+  }
+
   /** Returns the watch of time by size. It begins with the first call. */
   get sizes(): SizeWatch {
     return (this.#sizes ??= new SizeWatch(
@@ -203,7 +213,7 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   #snapshotFor(reader: object, wants?: SnapshotWants): FeedSnapshot {
-    return this.#noted(this.#readers.get(reader)?.snapshot(wants) ?? this.source.snapshot());
+    return this.#noted((this.#readers.get(reader) ?? this.source).snapshot(wants));
   }
 
   #peeked(snapshot: Snapshot): FeedSnapshot {
@@ -304,6 +314,10 @@ export class LateFeed implements SnapshotFeed {
 
   async collect(reader: object, wants?: CollectWants): Promise<FeedSnapshot | undefined> {
     return this.#feed?.collect(reader, wants);
+  }
+
+  async timeBySize(): Promise<readonly AgentSizes[]> {
+    return (await this.#feed?.timeBySize()) ?? [];
   }
 
   rings(): ReadonlySet<string> | undefined {

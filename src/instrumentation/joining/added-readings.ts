@@ -1,5 +1,6 @@
 /** Sum of two readings of one agent, from two consecutive tallies. */
 import { exponentialSum } from '../../ground/exponential.js';
+import type { DirectionTimes, TimeBySize } from '../../ground/tally.js';
 import {
   type AgentSnapshot,
   type HistogramTally,
@@ -7,6 +8,7 @@ import {
   type EventTally,
   type TransferTally,
 } from '../../mapping/index.js';
+import { classesSum } from '../../view/sizes/class-window.js';
 
 /** Adds all counts. Bounds and other values are those of the later reading. */
 export function addedReadings<Reading extends AgentSnapshot>(earlier: AgentSnapshot, later: Reading): Reading {
@@ -30,6 +32,7 @@ export function addedReadings<Reading extends AgentSnapshot>(earlier: AgentSnaps
       transmit: addedTransfers(earlier.transfers.transmit, later.transfers.transmit),
       receive: addedTransfers(earlier.transfers.receive, later.transfers.receive),
     },
+    timeBySize: addedTimes(earlier.timeBySize, later.timeBySize),
   };
 }
 
@@ -76,6 +79,20 @@ function addedTransfers(earlier: TransferTally, later: TransferTally): TransferT
       ...addedBuckets(earlier.throughput, later.throughput),
       sum: earlier.throughput.sum + later.throughput.sum,
     },
+  };
+}
+
+function addedTimes(earlier: TimeBySize | undefined, later: TimeBySize | undefined): TimeBySize | undefined {
+  if (earlier === undefined || later === undefined) return later;
+  const added = (before: DirectionTimes, after: DirectionTimes): DirectionTimes => ({
+    ...before,
+    classes: classesSum([before.classes, after.classes]),
+    endedInPost: before.endedInPost + after.endedInPost,
+    flushSquares: before.flushSquares + after.flushSquares,
+  });
+  return {
+    transmit: added(earlier.transmit, later.transmit),
+    receive: added(earlier.receive, later.receive),
   };
 }
 

@@ -12,7 +12,7 @@ import { Inside } from '../../ground/inside.js';
 import type { HistogramKind } from '../../settings/histograms.js';
 import type { Profile } from '../../settings/settings.js';
 import type { DiagOnce } from '../feed/diag-once.js';
-import type { ReaderSnapshot } from '../feed/snapshot-feed.js';
+import type { CollectWants, ReaderSnapshot, SnapshotFeed } from '../feed/snapshot-feed.js';
 import { NixlMetricProducer, type SharedFeed } from '../producer/metric-producer.js';
 import { aggregationOf, droppedKinds, histogramsFor, kindOf } from './aggregations.js';
 import type { ReaderMemory } from './reader-memory.js';
@@ -49,7 +49,14 @@ export class JoinedProducer implements MetricProducer {
     const histograms = () => this.#histograms();
     // The producer joins the feed when it enters its reader: see join().
     const recovered = (agentId: number) => options.feed.recovered(agentId);
-    const feed = { join: () => {}, leave: () => {}, collect: () => this.#snapshot(), rings, recovered };
+    const feed: SnapshotFeed = {
+      join: () => {},
+      leave: () => {},
+      collect: (_, wants) => this.#snapshot(wants),
+      rings,
+      recovered,
+      timeBySize: () => options.feed.timeBySize(),
+    };
     this.#producer = new NixlMetricProducer(
       { temporality, histograms },
       new Inside({ ...profile, feed, builderMetrics, memory }),
@@ -88,11 +95,11 @@ export class JoinedProducer implements MetricProducer {
   }
 
   /** Returns the whole source without the rings that others report to the reader. */
-  async #snapshot(): Promise<ReaderSnapshot | undefined> {
+  async #snapshot(wants?: CollectWants): Promise<ReaderSnapshot | undefined> {
     const reporters = this.#otherReporters();
     // Lists the others' rings before and after the snapshot: the other producer reports a ring in either list.
     const before = ringsOf(reporters);
-    const snapshot = await this.#options.feed.collect(this.#memory);
+    const snapshot = await this.#options.feed.collect(this.#memory, wants);
     // Meanwhile the memory may have passed to the reader of another provider, which then reports the later events.
     if (snapshot === undefined || !this.#entered) return undefined;
     const others = new Set([...before.paths, ...ringsOf(reporters).paths]);

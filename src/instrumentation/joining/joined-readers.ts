@@ -83,7 +83,7 @@ export class JoinedReaders implements ReportingMode {
     if (!isClosing) return;
     // Last of all: events drained between this read and the end of the source are lost.
     log.guard(SUBJECT, 'collect', () => {
-      const last = feed.read(this);
+      const last = feed.read(this, { sizeClasses: true });
       if (last !== undefined) this.#memories.carry(last.agents);
     });
   }

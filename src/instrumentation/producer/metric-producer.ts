@@ -32,6 +32,7 @@ import {
   type SnapshotFeed,
   SourceFeed,
 } from '../feed/snapshot-feed.js';
+import type { AgentSizes } from '../../view/sizes/direction-sizes.js';
 import { aggregationOf, exponentialForm } from '../joining/aggregations.js';
 import { ReaderMemory } from '../joining/reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from '../joining/ring-reporter.js';
@@ -176,6 +177,14 @@ export class NixlMetricProducer implements MetricProducer {
   /** Processor that runs the builders. It accepts records and further builders. */
   get processor(): MetricProcessor {
     return this.#context.builderMetrics.processor;
+  }
+
+  /**
+   * Drains all rings. Returns the classes of sizes of each agent, and the line through their times: since its start, and for the
+   * last minute, which begins with the first call or collect. The fields are those of /api/v1/sizes. Empty after close().
+   */
+  async timeBySize(): Promise<readonly AgentSizes[]> {
+    return this.#closed ? [] : this.#context.feed.timeBySize();
   }
 
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */

@@ -1,18 +1,9 @@
 /** The answer of /api/v1/sizes: serve makes it, the live page, top and list read it. docs/json.md describes it for others. */
-import type { DirectionSizes } from '../sizes/direction-sizes.js';
+import type { AgentSizes } from '../sizes/direction-sizes.js';
 import { type AgentsAnswer, API } from './answer.js';
 
 /** Path below the address of the page. */
 export const SIZES_PATH = 'api/v1/sizes';
-
-export interface AgentSizes {
-  readonly id: number;
-  readonly agent: string;
-  readonly directory: string;
-  readonly name: string;
-  readonly tx: DirectionSizes;
-  readonly rx: DirectionSizes;
-}
 
 /** With `agent=ID` there is one agent, and its classes have their distributions. */
 export interface SizesAnswer extends Pick<AgentsAnswer, 'api' | 'version' | 'hostname' | 'startedMs' | 'takenMs'> {

@@ -46,6 +46,19 @@ export interface DirectionSizes {
   readonly endedInPost: number;
 }
 
+/** Time by size of one agent. */
+export interface AgentSizes {
+  /** Unique in its process. */
+  readonly id: number;
+  /** File name of the ring below its directory. */
+  readonly agent: string;
+  readonly directory: string;
+  /** Name for people: the path if another agent has the same name. */
+  readonly name: string;
+  readonly tx: DirectionSizes;
+  readonly rx: DirectionSizes;
+}
+
 interface Wants {
   /** True adds the distributions of each class, and the model of the peers. */
   readonly details?: boolean;

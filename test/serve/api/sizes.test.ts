@@ -4,7 +4,7 @@ import { exponentialCount } from '../../../src/ground/exponential.js';
 import { SizeWatch } from '../../../src/instrumentation/sizes/size-watch.js';
 import { sizesAnswer } from '../../../src/serve/api/sizes.js';
 import { RingWriter } from '../../../src/shm-bridge/index.js';
-import type { AgentSizes } from '../../../src/view/answers/sizes-answer.js';
+import type { AgentSizes } from '../../../src/view/sizes/direction-sizes.js';
 import type { TimeLine } from '../../../src/view/sizes/time-line.js';
 import { drainAll, openTestSource, temporaryDirectory } from '../../support/live.js';
 import { pushAll } from '../../support/rings.js';

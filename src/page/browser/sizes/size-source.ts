@@ -1,5 +1,6 @@
 /** Asks for time by size: of all agents while the card is in view, of one while its panel is open. */
-import { type AgentSizes, SIZES_PATH, type SizesAnswer } from '../../../view/answers/sizes-answer.js';
+import { SIZES_PATH, type SizesAnswer } from '../../../view/answers/sizes-answer.js';
+import type { AgentSizes } from '../../../view/sizes/direction-sizes.js';
 import { fetchJson, NoSuchPath } from '../poll.js';
 
 export interface SizesQuestion {

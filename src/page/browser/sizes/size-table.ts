@@ -1,6 +1,6 @@
 /** The table of time by size as data: agents by size classes. Pure. */
 import { bytesRateFigure, type Figure, plural, timeFigure, timeText, UNKNOWN } from '../../../ground/figures/figure.js';
-import type { AgentSizes } from '../../../view/answers/sizes-answer.js';
+import type { AgentSizes } from '../../../view/sizes/direction-sizes.js';
 import type { JsonBound, RecentClass } from '../../../view/sizes/direction-sizes.js';
 import {
   againstText,

@@ -1,0 +1,57 @@
+/** Time by size of agents, each beside its peers and its own past. */
+import { oneLine } from '../../ground/one-line.js';
+import type { AgentSnapshot } from '../../ground/tally.js';
+import type { TimeSlices } from '../../ground/time-slices.js';
+import { ambiguousNames } from '../../mapping/index.js';
+import { type AgentSizes, directionSizesOf } from '../../view/sizes/direction-sizes.js';
+import { fastestQuarterOf } from '../../view/sizes/references.js';
+import { type SizeFigures, sizeFiguresOf } from '../../view/sizes/size-figures.js';
+import type { RecentSizes } from '../../view/sizes/size-window.js';
+import type { SizeReading } from './size-watch.js';
+
+interface Wants {
+  /** The agents to return. Default: all. */
+  readonly agents?: readonly AgentSnapshot[];
+  /** True adds the distributions of each class, and the model of the peers. Default: false. */
+  readonly details?: boolean;
+}
+
+export async function agentSizesIn(
+  reading: SizeReading,
+  slices: TimeSlices,
+  { agents = reading.agents, details = false }: Wants = {},
+): Promise<AgentSizes[]> {
+  const names = ambiguousNames(reading.agents);
+  const peers = await peersIn(reading, slices);
+  const found: AgentSizes[] = [];
+  for (const agent of agents) {
+    const { transmit, receive } = agent.timeBySize!;
+    const recent = reading.recentOf(agent);
+    found.push({
+      id: agent.id,
+      agent: agent.agent,
+      directory: agent.directory,
+      name: oneLine(names.has(agent.agent) ? agent.path : agent.agent),
+      tx: directionSizesOf(transmit, recent.transmit, { details, peers: peers.transmit.get(agent.id)! }),
+      rx: directionSizesOf(receive, recent.receive, { details, peers: peers.receive.get(agent.id)! }),
+    });
+    const pause = slices.turn();
+    if (pause !== undefined) await pause;
+  }
+  return found;
+}
+
+type Peers = Readonly<Record<keyof RecentSizes, ReturnType<typeof fastestQuarterOf<number>>>>;
+
+async function peersIn({ agents, recentOf }: SizeReading, slices: TimeSlices): Promise<Peers> {
+  const transmit = new Map<number, readonly SizeFigures[]>();
+  const receive = new Map<number, readonly SizeFigures[]>();
+  for (const agent of agents) {
+    const recent = recentOf(agent);
+    transmit.set(agent.id, sizeFiguresOf(recent.transmit));
+    receive.set(agent.id, sizeFiguresOf(recent.receive));
+    const pause = slices.turn();
+    if (pause !== undefined) await pause;
+  }
+  return { transmit: fastestQuarterOf(transmit), receive: fastestQuarterOf(receive) };
+}
