@@ -9,7 +9,7 @@ import {
   usualMeasure,
 } from '../../src/page/browser/sizes/size-table.js';
 import { hashOf, viewOf } from '../../src/page/browser/view.js';
-import type { AgentSizes } from '../../src/view/answers/sizes-answer.js';
+import type { AgentSizes } from '../../src/view/sizes/direction-sizes.js';
 import type { DirectionSizes, RecentClass } from '../../src/view/sizes/direction-sizes.js';
 import type { TimeModel } from '../../src/view/sizes/time-line.js';
 
