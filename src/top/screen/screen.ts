@@ -132,9 +132,9 @@ export class Screen {
   #askForSizes(): void {
     const { detail, sizes, cursor, paused } = this.#state;
     const id = detail ? cursor : undefined;
-    if ((!sizes && id === undefined) || paused) return;
+    if (!sizes && id === undefined) return;
     const before = this.#sizes?.id === id ? this.#sizes : undefined;
-    if (before !== undefined && performance.now() - before.askedMs < SIZES_MS) return;
+    if (before !== undefined && (paused || performance.now() - before.askedMs < SIZES_MS)) return;
     this.#sizes = { id, askedMs: performance.now(), of: before?.of };
     const keep = (of: TopSizes): void => {
       const asked = this.#sizes;

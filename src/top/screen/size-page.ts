@@ -37,13 +37,13 @@ const FEW = 'few';
 const MEASURES: Readonly<Record<SizeMeasure, ShownMeasure>> = {
   peers: {
     title: 'against peers',
-    about: 'medians ÷ those of the fastest quarter',
+    about: "medians ÷ fastest quarter's; -: too few",
     width: 8,
     cell: ({ againstPeers, few }) => multipleCell(againstPeers, few),
   },
   earlier: {
     title: 'against earlier',
-    about: "medians ÷ the agent's own before",
+    about: "medians ÷ the agent's own before; -: too few",
     width: 8,
     cell: ({ againstEarlier, few }) => multipleCell(againstEarlier, few),
   },

@@ -65,6 +65,18 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(plain.text).not.toMatch(colour);
   });
 
+  it('shows time by size, also if it is opened while top is paused', async () => {
+    const terminal = await onRings();
+    terminal.type('p');
+    await terminal.shows(/PAUSED/);
+    terminal.type('b');
+    await terminal.shows(/agent-0 +tx/);
+    terminal.type('mm');
+    await terminal.shows(/TIME BY SIZE {2}time/);
+    terminal.type('q');
+    expect(await terminal.after()).toMatchObject({ code: 0, restored: true });
+  });
+
   it('answers to keys', async () => {
     const terminal = await onRings();
     terminal.type('h');
