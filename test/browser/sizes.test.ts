@@ -75,6 +75,22 @@ describe.skipIf(chromiumPath() === undefined)('the card of time by size', () => 
     expect(page.url()).toContain('measure=rate');
   });
 
+  it('has in the panel of an agent its classes with their distributions, a plot and the line of its peers', async () => {
+    startFleet();
+    const { page } = await openPage(url, {}, '#agent=slow-link');
+    const line = page.locator('#panel-sizes-line');
+    await until(async () => /size ÷ .*; peers: .*size ÷ /.test((await line.textContent()) ?? ''));
+    const rows = page.locator('#panel-size-rows tr');
+    expect(await rows.locator('th').allInnerTexts()).toEqual(['4\u00a0KiB', '64\u00a0KiB', '1\u00a0MiB', '8\u00a0MiB']);
+    expect(await rows.last().locator('td').last().innerText()).toMatch(/^▲ ×\d/);
+    expect(await rows.last().locator('rect:not(.heat-none)').count()).toBeGreaterThan(0);
+    expect(await page.locator('#panel-sizes-plot circle').count()).toBe(4);
+    expect(await page.locator('#panel-sizes-plot').getAttribute('aria-label')).toContain('size ÷');
+    await page.getByRole('button', { name: 'since start' }).press('Enter');
+    expect(await rows.count()).toBe(4);
+    expect(await violations(page)).toEqual([]);
+  });
+
   it('follows the search of the page, and says that cells rest on few transfers', async () => {
     startAgent('rare', '--sizes', SIZES, '--transfers', '8');
     startAgent('well', '--sizes', SIZES);

@@ -1,5 +1,6 @@
 /** The table of time by size as data: cells, shades, rows in order; the address of its choices. */
 import { describe, expect, it } from 'vitest';
+import { decadesOf, placeIn, shadesOf, STRIP_BINS } from '../../src/page/browser/sizes/class-strip.js';
 import {
   boundsIn,
   movedDirections,
@@ -8,6 +9,7 @@ import {
   slownessOf,
   usualMeasure,
 } from '../../src/page/browser/sizes/size-table.js';
+import { timePlotOf } from '../../src/page/browser/sizes/time-plot.js';
 import { hashOf, viewOf } from '../../src/page/browser/view.js';
 import type { AgentSizes } from '../../src/view/sizes/direction-sizes.js';
 import type { DirectionSizes, RecentClass } from '../../src/view/sizes/direction-sizes.js';
@@ -108,5 +110,31 @@ describe('the table of time by size', () => {
     expect(view).toMatchObject({ measure: 'rate', direction: 'rx' });
     expect(hashOf(view)).toBe('#measure=rate&direction=rx');
     expect(hashOf(viewOf('#measure=guess&direction=up', []))).toBe('');
+  });
+});
+
+describe('the strip and the plot of a size class', () => {
+  it('spans whole decades, and shades bins by their share of the fullest', () => {
+    expect(decadesOf([12, 900])).toEqual({ from: 10, to: 1000 });
+    expect(decadesOf([0])).toEqual({ from: 1, to: 10 });
+    const range = { from: 1, to: 1024 };
+    expect([0, 1, 32, 1024, 9999].map((us) => placeIn(range, us))).toEqual([0, 0, 0.5, 1, 1]);
+    // Scale 0: times in (1, 2] and (512, 1024].
+    const counts = [100, 0, 0, 0, 0, 0, 0, 0, 0, 10];
+    const shades = shadesOf({ scale: 0, zeroCount: 0, offset: 0, counts }, range);
+    expect(shades).toHaveLength(STRIP_BINS);
+    expect(shades.filter((shade) => shade !== undefined)).toEqual([5, 1]);
+  });
+
+  it('draws a line only where there is one, and labels classes that have room', () => {
+    const fitted = { baseUs: 19, usPerByte: 0.002 };
+    const line: TimeModel = { kind: 'line', baseUs: 19, bytesPerSecond: 480e6, classes: 3, outlying: [], fitted };
+    const classes = [4096, 8192, 2 ** 23].map((bound) => sized(bound, { meanBytes: bound }));
+    const plot = timePlotOf(classes, { from: 10, to: 1e5 }, line, NONE);
+    expect(plot.line).toMatch(/^M52\.0 [\d.]+L/);
+    expect(plot.peers).toBe('');
+    expect(plot.sizeTicks.map(({ text }) => text)).toEqual(['4 KiB', '8 MiB']);
+    expect(plot.timeTicks.map(({ text }) => text)).toEqual(['10 µs', '100 µs', '1 ms', '10 ms', '100 ms']);
+    for (const { y, topY } of plot.points) expect(topY).toBeLessThan(y);
   });
 });

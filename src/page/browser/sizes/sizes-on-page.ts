@@ -1,5 +1,6 @@
-/** Time by size on the page: its requests, and the card that shows the answers. */
+/** Time by size on the page: its requests, and the card and the section of the panel that show the answers. */
 import { byId, watchSight } from '../common/dom.js';
+import { SizeSection } from '../panel/size-section.js';
 import { Poll } from '../poll.js';
 import type { ViewState } from '../view.js';
 import { SizeCard } from './size-card.js';
@@ -21,6 +22,7 @@ const INTERVAL_MS = 5000;
 export class SizesOnPage {
   readonly #source = new SizeSource();
   readonly #card: SizeCard;
+  readonly #section: SizeSection;
   readonly #poll: Poll<Parameters<SizeSource['add']>[0]>;
   #input: SizesOnPageInput | undefined;
   #isSeen = false;
@@ -28,6 +30,7 @@ export class SizesOnPage {
 
   constructor(onView: (change: Partial<ViewState>) => void) {
     this.#card = new SizeCard(onView);
+    this.#section = new SizeSection(onView);
     this.#poll = new Poll({
       intervalMs: INTERVAL_MS,
       load: (signal) => this.#source.load({ wantsAll: this.#wantsAll, id: this.#input?.id }, signal),
@@ -63,6 +66,8 @@ export class SizesOnPage {
 
   #show(): void {
     const { all, ageMs } = this.#source;
+    const id = this.#input?.id;
+    this.#section.show(id === undefined ? undefined : this.#source.detailOf(id), this.#input?.view.direction);
     if (this.#input === undefined || all === undefined) return this.#card.hide();
     const { view, order } = this.#input;
     if (this.#wantsAll) this.#card.show({ answer: all, view, order, ageMs: this.#isPaused ? 0 : ageMs });
