@@ -1,7 +1,6 @@
 /** Time by size of one agent: its classes with their distributions, and a plot with its line and that of its peers. */
 import { bytesRateFigure, numberFigure, percent, timeFigure, timeText } from '../../../ground/figures/figure.js';
-import type { AgentSizes } from '../../../view/answers/sizes-answer.js';
-import type { JsonClass, RecentClass } from '../../../view/sizes/direction-sizes.js';
+import type { AgentSizes, JsonClass, RecentClass } from '../../../view/sizes/direction-sizes.js';
 import {
   fewText,
   isAlike,
