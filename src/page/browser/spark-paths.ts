@@ -43,7 +43,7 @@ export function heightOf(value: number, top: number): number {
 /** Returns the paths of the line and of the area below it. A gap divides both. */
 export function pathsOf({ times, values, from, to, top }: Spark): { line: string; area: string } {
   const x = (i: number): number => Math.round(times[i]! - from);
-  const y = (value: number): string => heightOf(value, top).toFixed(1);
+  const y = (value: number): string => coordinate(heightOf(value, top));
   let [line, area] = ['', ''];
   let start: number | undefined;
   const close = (): void => {
@@ -63,4 +63,9 @@ export function pathsOf({ times, values, from, to, top }: Spark): { line: string
   }
   close();
   return { line, area };
+}
+
+/** Text of a coordinate: a tenth of a pixel. */
+export function coordinate(px: number): string {
+  return px.toFixed(1);
 }

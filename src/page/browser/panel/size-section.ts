@@ -11,6 +11,7 @@ import {
 } from '../../../view/sizes/size-words.js';
 import { byId, element, figurePlace, setAttribute, setFigure, setRows, setText, svg } from '../common/dom.js';
 import { Segment } from '../common/segment.js';
+import { coordinate } from '../spark-paths.js';
 import { decadesOf, placeIn, shadesOf, STRIP_BINS, type TimeRange } from '../sizes/class-strip.js';
 import { boundIn, movedDirections } from '../sizes/size-table.js';
 import { PLOT, type TimePlot, timePlotOf } from '../sizes/time-plot.js';
@@ -98,7 +99,7 @@ function showRow(row: HTMLElement, one: JsonClass & Partial<RecentClass>, allByt
   const shades = one.timesUs === undefined ? [] : shadesOf(one.timesUs, range);
   for (let i = 0; i < STRIP_BINS; i++) setAttribute(strip.children[i]!, 'class', `heat${shades[i] ?? '-none'}`);
   const at = againstPeers === undefined ? undefined : placeIn(range, one.p50Us / againstPeers) * STRIP_BINS * BIN_PX;
-  setAttribute(strip.lastElementChild!, 'd', at === undefined ? '' : `M${at.toFixed(1)} 0v16`);
+  setAttribute(strip.lastElementChild!, 'd', at === undefined ? '' : `M${coordinate(at)} 0v16`);
   const isSlow = againstPeers !== undefined && againstPeers > 1 && !isAlike(againstPeers);
   setAttribute(cells[6]!, 'class', isSlow ? 'warn' : 'soft');
   setText(cells[6]!, againstPeers === undefined ? '' : `${isSlow ? '▲ ' : ''}${multipleText(againstPeers)}`);
@@ -106,21 +107,21 @@ function showRow(row: HTMLElement, one: JsonClass & Partial<RecentClass>, allByt
 
 function drawn({ points, timeTicks, sizeTicks, line, peers }: TimePlot): SVGElement[] {
   const text = (x: number, y: number, anchor: string, content: string): SVGElement => {
-    const made = svg('text', { x: x.toFixed(1), y: y.toFixed(1), 'text-anchor': anchor });
+    const made = svg('text', { x: coordinate(x), y: coordinate(y), 'text-anchor': anchor });
     made.textContent = content;
     return made;
   };
   return [
     ...timeTicks.flatMap(({ y, text: content }) => [
-      svg('path', { class: 'grid', d: `M${PLOT.left} ${y.toFixed(1)}H${PLOT.width - PLOT.right}` }),
+      svg('path', { class: 'grid', d: `M${PLOT.left} ${coordinate(y)}H${PLOT.width - PLOT.right}` }),
       text(PLOT.left - 6, y + 4, 'end', content),
     ]),
     ...sizeTicks.map(({ x, text: content }) => text(x, PLOT.height - 6, 'middle', content)),
     svg('path', { class: 'peers', d: peers }),
     svg('path', { class: 'line', d: line }),
     ...points.flatMap(({ x, y, topY, r }) => [
-      svg('path', { class: 'to-p99', d: `M${x.toFixed(1)} ${y.toFixed(1)}V${topY.toFixed(1)}m-4 0h8` }),
-      svg('circle', { cx: x.toFixed(1), cy: y.toFixed(1), r: r.toFixed(1) }),
+      svg('path', { class: 'to-p99', d: `M${coordinate(x)} ${coordinate(y)}V${coordinate(topY)}m-4 0h8` }),
+      svg('circle', { cx: coordinate(x), cy: coordinate(y), r: coordinate(r) }),
     ]),
   ];
 }

@@ -3,6 +3,7 @@ import { boundText, timeFigure } from '../../../ground/figures/figure.js';
 import type { JsonClass } from '../../../view/sizes/direction-sizes.js';
 import { sizeClassText } from '../../../view/sizes/size-words.js';
 import type { TimeModel } from '../../../view/sizes/time-line.js';
+import { coordinate } from '../spark-paths.js';
 import { placeIn, type TimeRange } from './class-strip.js';
 import { boundIn } from './size-table.js';
 
@@ -37,7 +38,9 @@ export function timePlotOf(
     const { baseUs, usPerByte } = shown.fitted;
     const steps = Array.from({ length: LINE_STEPS + 1 }, (_, i) => least * (most / least) ** (i / LINE_STEPS));
     return steps
-      .map((bytes, i) => `${i === 0 ? 'M' : 'L'}${xOf(bytes).toFixed(1)} ${yOf(baseUs + usPerByte * bytes).toFixed(1)}`)
+      .map(
+        (bytes, i) => `${i === 0 ? 'M' : 'L'}${coordinate(xOf(bytes))} ${coordinate(yOf(baseUs + usPerByte * bytes))}`,
+      )
       .join('');
   };
   const timeTicks: { y: number; text: string }[] = [];
