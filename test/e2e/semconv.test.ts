@@ -1,7 +1,7 @@
 /** Compares the constants of names with the exports from real rings. */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { MetricData } from '@opentelemetry/sdk-metrics';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { NixlInstrumentation, NixlMetricProducer } from '../../src/index.js';
 import { BUILDER_NAMES } from '../../src/settings/metric-builder.js';
 import { SELF_METRICS } from '../../src/instrumentation/self-metrics.js';
@@ -20,14 +20,30 @@ function constants(prefix: 'METRIC_' | 'ATTR_'): string[] {
 }
 
 /** Makes two directories with agents of one name. Their events have all types, and two types that the table lacks. */
-function directoriesWithAgents(): string[] {
-  return [temporaryDirectory(), temporaryDirectory()].map((directory) => {
-    const writer = new RingWriter(join(directory, 'agent'), { wireVersion: 1, capacity: 128 });
+function agentsInDirectories() {
+  const writers = [temporaryDirectory(), temporaryDirectory()].map((directory) => {
+    const writer = new RingWriter(join(directory, 'agent'), { wireVersion: 1, capacity: 1024 });
     for (const { event, category } of EVENTS) writer.push({ name: event, category, value: 1 });
+    writer.push({ name: 'agent_xfer_time', category: 5, value: 1 }); // ends the transfer that was posted last
     writer.push({ name: 'backend_retries', category: 3, value: 1 });
     writer.push({ name: 'backend_time', category: 5, value: 1 });
-    return directory;
+    return writer;
   });
+  onTestFinished(() => writers.forEach((writer) => writer.close()));
+  /** Writes transfers of three sizes. */
+  const transfer = (): void => {
+    for (const writer of writers) {
+      for (let i = 0; i < 75; i++) {
+        const bytes = 4096 * 16 ** (i % 3);
+        const events = { xfer_post_time: 10, xfer_time: 100 + bytes / 1000, tx_bytes: bytes, tx_requests_num: 1 };
+        for (const [event, value] of Object.entries(events)) {
+          const { category } = EVENTS.find((row) => row.event === `agent_${event}`)!;
+          writer.push({ name: `agent_${event}`, category, value: Math.round(value) });
+        }
+      }
+    }
+  };
+  return { directories: writers.map((writer) => dirname(writer.path)), transfer };
 }
 
 const builder = { name: 'own', create: () => {}, take: () => {} };
@@ -38,22 +54,35 @@ async function exported(): Promise<MetricData[]> {
   // The builder events has all metrics of the builder categories.
   const builders = [...BUILDER_NAMES.filter((name) => name !== 'categories'), builder];
   const options = { naming: 'otel', builders, hostname: 'h' } as const;
-  const producer = new NixlMetricProducer({ ...options, directories: directoriesWithAgents() });
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { directories, transfer } = agentsInDirectories();
+  const producer = new NixlMetricProducer({ ...options, directories });
   onTestFinished(() => producer.close());
   producer.processor.process(record);
   const reader = new ManualReader();
-  const instrumentation = new NixlInstrumentation({ ...options, directories: directoriesWithAgents() });
+  const instrumentation = new NixlInstrumentation({ ...options, directories: agentsInDirectories().directories });
   onTestFinished(() => instrumentation.disable());
   instrumentation.setMeterProvider(ofAnotherMake(providerWith(reader)));
   const found = new Map<string, MetricData>();
   const names = (): string[] => [...found.keys()];
+  await producer.collect(); // begins the window of time by size
+  transfer();
   await expect
     .poll(async () => {
+      vi.advanceTimersByTime(20_000);
       const metrics = [...metricsIn(await producer.collect()), ...(await reader.metrics())];
       for (const metric of metrics) if (metric.dataPoints.length > 0) found.set(metric.descriptor.name, metric);
       return names();
     })
-    .toEqual(expect.arrayContaining(['nixl.event.distribution', 'nixl.duration.events', 'nixl.records.gpu.time']));
+    .toEqual(
+      expect.arrayContaining([
+        'nixl.event.distribution',
+        'nixl.duration.events',
+        'nixl.records.gpu.time',
+        'nixl.transfer.base.time',
+      ]),
+    );
   return [...found.values()];
 }
 
