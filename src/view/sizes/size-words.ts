@@ -42,7 +42,7 @@ export function baseText(model: TimeModel): string {
 /** For a cell: `480 MB/s`, or why it is unknown. */
 export function largestRateText(model: TimeModel): string {
   if (model.kind === 'bends')
-    return `no line: bends ${model.atBytes === Infinity ? '' : 'at '}${sizeClassText(model.atBytes)}`;
+    return `no line: bends ${model.atBytes === null ? sizeClassText(Infinity) : `at ${sizeClassText(model.atBytes)}`}`;
   if (model.kind === 'none') return NO_LINE[model.reason];
   return model.bytesPerSecond === undefined ? 'same time at any size' : bytesRateText(model.bytesPerSecond);
 }

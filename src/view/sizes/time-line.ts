@@ -26,10 +26,10 @@ export interface TimeLine {
   readonly fitted: FittedLine;
 }
 
-/** `atBytes`: bound of the first class of the upper line. */
+/** `atBytes`: bound of the first class of the upper line; null, as JSON has it, for the class without a bound. */
 export type TimeModel =
   | TimeLine
-  | { readonly kind: 'bends'; readonly atBytes: number }
+  | { readonly kind: 'bends'; readonly atBytes: number | null }
   | { readonly kind: 'none'; readonly reason: NoLineReason };
 
 /** Any two medians lie on a line. */
@@ -62,7 +62,9 @@ export function timeLineThrough(medians: readonly ClassMedian[]): TimeModel {
   const areFew = outlying.length <= medians.length * MOST_OUTLYING;
   if (areFew && outlying.every((median) => isDisturbed(line, median, medians))) return modelOf(line, medians, outlying);
   const bend = bendOf(medians);
-  return bend === undefined ? { kind: 'none', reason: 'scattered' } : { kind: 'bends', atBytes: bend.upToBytes };
+  return bend === undefined
+    ? { kind: 'none', reason: 'scattered' }
+    : { kind: 'bends', atBytes: bend.upToBytes === Infinity ? null : bend.upToBytes };
 }
 
 /**

@@ -30,7 +30,7 @@ describe('words about a line', () => {
 
   it.each<[TimeModel, string]>([
     [{ kind: 'bends', atBytes: 1024 ** 2 }, 'no line: bends at 1 MiB'],
-    [{ kind: 'bends', atBytes: Infinity }, 'no line: bends over 1 GiB'],
+    [{ kind: 'bends', atBytes: null }, 'no line: bends over 1 GiB'],
     [{ kind: 'none', reason: 'few-classes' }, 'too few sizes'],
     [{ kind: 'none', reason: 'narrow' }, 'sizes too close together'],
     [{ kind: 'none', reason: 'scattered' }, 'no line fits'],

@@ -167,6 +167,13 @@ describe('medians that are on no line', () => {
     });
   });
 
+  it('bend at no number at the class without a bound: JSON has no infinity', () => {
+    const medians = mediansOf({ 1e6: 20, 1e7: 110, 1e8: 1010, 4e9: 400_000 });
+    const model = timeLineThrough(medians.map((one) => (one.meanBytes < 1e9 ? one : { ...one, upToBytes: Infinity })));
+    expect(model).toEqual({ kind: 'bends', atBytes: null });
+    expect(JSON.parse(JSON.stringify(model))).toEqual(model);
+  });
+
   it('bend where the lower line ends, not where it is nearly on the next class', () => {
     const bend = (us: number) => timeLineThrough(mediansOf({ 1e3: 11, 1e4: 20, 1e5: us, 1e6: 400 }));
     expect(bend(150)).toEqual({ kind: 'bends', atBytes: 1e5 });
