@@ -1,4 +1,5 @@
 /** Public API of opentelemetry-instrumentation-nixl. test/api-report.txt has all signatures. */
+export type { ExponentialTally } from './ground/exponential.js';
 export { NixlTelemetryError, type NixlTelemetryErrorCode } from './ground/errors.js';
 export { MetricProcessor, type MetricProcessorOptions } from './instrumentation/builders/metric-processor.js';
 export { NixlInstrumentation } from './instrumentation/instrumentation.js';
@@ -34,5 +35,7 @@ export type {
   TemporalitySelector,
 } from './settings/options.js';
 export type { SharedProducerOptions } from './settings/settings.js';
-export type { AgentSizes, DirectionSizes, JsonClass, RecentClass } from './view/sizes/direction-sizes.js';
-export type { TimeLine, TimeModel } from './view/sizes/time-line.js';
+export type { AgentSizes, DirectionSizes, JsonBound, JsonClass, RecentClass } from './view/sizes/direction-sizes.js';
+export type { FittedLine } from './view/sizes/fitted-line.js';
+export type { Posting } from './view/sizes/size-figures.js';
+export type { NoLineReason, TimeLine, TimeModel } from './view/sizes/time-line.js';
