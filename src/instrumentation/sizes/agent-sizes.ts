@@ -22,11 +22,11 @@ export async function agentSizesIn(
   { agents = reading.agents, details = false }: Wants = {},
 ): Promise<AgentSizes[]> {
   const names = ambiguousNames(reading.agents);
-  const peers = await peersIn(reading, slices);
+  const { recents, peers } = await recentsIn(reading, slices);
   const found: AgentSizes[] = [];
   for (const agent of agents) {
     const { transmit, receive } = agent.timeBySize!;
-    const recent = reading.recentOf(agent);
+    const recent = recents.get(agent.id)!;
     found.push({
       id: agent.id,
       agent: agent.agent,
@@ -41,17 +41,18 @@ export async function agentSizesIn(
   return found;
 }
 
-type Peers = Readonly<Record<keyof RecentSizes, ReturnType<typeof fastestQuarterOf<number>>>>;
-
-async function peersIn({ agents, recentOf }: SizeReading, slices: TimeSlices): Promise<Peers> {
+/** Returns the windows of all agents by id, and the peers of each. */
+async function recentsIn({ agents, recentOf }: SizeReading, slices: TimeSlices) {
+  const recents = new Map<number, RecentSizes>();
   const transmit = new Map<number, readonly SizeFigures[]>();
   const receive = new Map<number, readonly SizeFigures[]>();
   for (const agent of agents) {
     const recent = recentOf(agent);
+    recents.set(agent.id, recent);
     transmit.set(agent.id, sizeFiguresOf(recent.transmit));
     receive.set(agent.id, sizeFiguresOf(recent.receive));
     const pause = slices.turn();
     if (pause !== undefined) await pause;
   }
-  return { transmit: fastestQuarterOf(transmit), receive: fastestQuarterOf(receive) };
+  return { recents, peers: { transmit: fastestQuarterOf(transmit), receive: fastestQuarterOf(receive) } };
 }
