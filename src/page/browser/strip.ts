@@ -1,6 +1,7 @@
 /** The verdict strip and the list of findings below it. */
 import { spanText } from '../../ground/figures/clock.js';
 import { plural } from '../../ground/figures/figure.js';
+import { levelOf } from '../../view/verdict/shapes.js';
 import type { Finding, Verdict } from '../../view/verdict/types.js';
 import { announce, byId, element, icon, named, setIcon, setRows, setText } from './common/dom.js';
 
@@ -8,7 +9,7 @@ import { announce, byId, element, icon, named, setIcon, setRows, setText } from 
 export type LinkOf = (id: number | string) => { readonly name: string; readonly address: string } | undefined;
 
 const PHONE_PX = 700;
-/** A list that opens by itself has at least this many findings: the strip says a single one in full. */
+/** A list that opens by itself has at least this many alarms: the strip says a single one in full. */
 const OPENS_FROM = 2;
 const MOST_LISTED = 12;
 
@@ -22,8 +23,11 @@ export class Strip {
   readonly #buttonText = element('span');
   #isOpen = false;
   #isCut = false;
-  /** Findings of the last verdict: an increase may open the list. */
+  /** Findings of the last verdict, and alarms among them: more alarms may open the list. */
   #count = 0;
+  #alarms = 0;
+  /** True if the strip says the only finding of the list. */
+  #isSaid = false;
   /** Fills the list with the findings of the last verdict. */
   #fillNow = (): void => {};
   #key = '';
@@ -47,11 +51,12 @@ export class Strip {
     this.#showSentence(first, linkOf);
     this.#announce(first);
     const listed = findings.filter(({ kind }) => kind !== 'none');
-    setText(this.#buttonText, plural(listed.length, 'finding'));
-    if (listed.length !== this.#count && mayMove()) {
-      this.#isOpen = listed.length >= OPENS_FROM && listed.length > this.#count ? true : this.#isOpen;
-    }
+    const alarms = listed.filter((finding) => levelOf(finding) === 'alarm').length;
+    setText(this.#buttonText, plural(listed.length, alarms === 0 ? 'note' : 'finding'));
+    if (alarms >= OPENS_FROM && alarms > this.#alarms && mayMove()) this.#isOpen = true;
     this.#count = listed.length;
+    this.#alarms = alarms;
+    this.#isSaid = listed.length === 1 && listed[0] === first;
     this.#fillNow = () => this.#fill(listed, linkOf, nowMs);
     // Rows that come or go move what is below them.
     if (listed.length === this.#list.children.length || mayMove()) this.#fillNow();
@@ -61,7 +66,7 @@ export class Strip {
 
   /** The strip says a single finding in full, if there is room. */
   #showButton(): void {
-    this.#button.hidden = this.#count === 0 || (this.#count === 1 && !this.#isCut && !this.#isOpen);
+    this.#button.hidden = this.#count === 0 || (this.#isSaid && !this.#isCut && !this.#isOpen);
   }
 
   /** Runs after the next frame, whose layout it reads: an update that read it would lay out the page twice. */

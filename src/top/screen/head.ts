@@ -99,13 +99,13 @@ const TEXT_STYLES = { ok: 'ok', info: 'info', warn: 'warnGround', bad: 'bad' } a
 /** These findings concern all numbers. */
 const ON_RED: ReadonlySet<Finding['kind']> = new Set(['stale', 'receiver']);
 
-/** Returns the verdict in one or two lines. With several findings, key n shows the next one. */
+/** Returns the verdict in one or two lines. Key n shows the next finding; without an alarm, notes follow the verdict. */
 function stripLines({ verdict }: Scene, state: UiState, { columns, unicode }: Surroundings, count: number): Line[] {
   const { findings, first } = verdict;
-  const at = findings.length === 0 ? 0 : state.finding % findings.length;
-  const finding = findings[at] ?? first;
-  const right = findings.length > 1 ? `${at + 1}/${findings.length} n` : '';
-  return findingLines(finding, right, columns, unicode, count);
+  const shown = findings.includes(first) ? findings : [first, ...findings];
+  const at = state.finding % shown.length;
+  const right = shown.length > 1 ? `${at + 1}/${shown.length} n` : '';
+  return findingLines(shown[at]!, right, columns, unicode, count);
 }
 
 /** Returns a finding in `count` lines. `right`: text at the right edge of the first one. */

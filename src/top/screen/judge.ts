@@ -2,7 +2,7 @@
 import { EndWatch } from '../../view/verdict/end-watch.js';
 import { TroubleWatch } from '../../view/verdict/trouble-watch.js';
 import type { EndedAgent, Finding, Verdict, VerdictInput } from '../../view/verdict/types.js';
-import { verdictOf } from '../../view/verdict/verdict.js';
+import { firstOf, inOrder, verdictOf } from '../../view/verdict/verdict.js';
 import { oneLine } from '../../ground/one-line.js';
 import { fullNameOf } from '../selection.js';
 import { errorsByStatus, type TopAgent } from '../sampler.js';
@@ -97,5 +97,5 @@ function withComplaints(verdict: Verdict, parts: readonly ViewPart[]): Verdict {
 }
 
 function withFindings(verdict: Verdict, findings: readonly Finding[]): Verdict {
-  return { ...verdict, findings, first: findings[0] ?? verdict.first };
+  return { ...verdict, findings: inOrder(findings), first: firstOf(findings) ?? verdict.first };
 }

@@ -1,6 +1,6 @@
 /** Shapes and words of states. A state is never a colour alone. Pure; the live page uses this module, too. */
 import type { AgentState } from '../model/agent-model.js';
-import type { MarkShape, Tone } from './types.js';
+import type { Finding, Level, MarkShape, Tone } from './types.js';
 
 export interface ShapeText {
   readonly glyph: string;
@@ -35,3 +35,7 @@ export const STATES: Readonly<Record<AgentState, StateText>> = {
   live: { shape: 'dot', word: 'live', tone: 'ok' },
   idle: { shape: 'circle', word: 'idle', tone: 'idle' },
 };
+
+export function levelOf({ tone }: Pick<Finding, 'tone'>): Level {
+  return tone === 'bad' || tone === 'warn' ? 'alarm' : 'note';
+}

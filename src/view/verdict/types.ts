@@ -63,6 +63,19 @@ export type FindingKind =
   | 'incomplete'
   | 'failing'
   | 'ended'
+  /** The same bytes move slower than before, or posting takes longer. */
+  | 'slow-transfers'
+  | 'slow-posts'
+  /** Times grew without a slower link: the program asks late, has more in flight, or has just begun. */
+  | 'late-completion'
+  | 'busy'
+  | 'cold-start'
+  /** An agent with a steady pace has stopped while its process lives. */
+  | 'quiet'
+  /** Memory is registered, and nothing was ever transferred. */
+  | 'unused'
+  /** Registered memory only grows. */
+  | 'memory'
   /** Failing exporters. */
   | 'receiver'
   /** Files that cannot be read. */
@@ -75,6 +88,8 @@ export type FindingKind =
 
 /** `ok`: green, `info`: blue, `warn`: amber, `bad`: red. */
 export type Tone = 'ok' | 'info' | 'warn' | 'bad';
+/** `alarm`: a person should act. `note`: worth knowing. */
+export type Level = 'alarm' | 'note';
 export type MarkShape = 'tick' | 'ring' | 'clock' | 'triangle' | 'diamond' | 'cross' | 'dot' | 'circle';
 
 export interface Finding {
@@ -93,9 +108,9 @@ export interface Finding {
 }
 
 export interface Verdict {
-  /** The most important finding; the finding `well` or `measuring` if there is no other. */
+  /** The most important alarm; without one that there are no agents, or the finding `well` or `measuring`. */
   readonly first: Finding;
-  /** All findings, the most important one first; empty if all is well. */
+  /** All alarms, the most important one first, then all notes. */
   readonly findings: readonly Finding[];
   readonly states: ReadonlyMap<AgentId, StateOfAgent>;
   readonly counts: Readonly<Record<AgentState, number>>;

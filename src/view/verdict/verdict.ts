@@ -16,7 +16,7 @@ import {
 import { isIdle } from './idle.js';
 import { lossFindings, losesEvents, lossSinceMs } from './loss-findings.js';
 import { problemFindings } from './problem-findings.js';
-import { STATES } from './shapes.js';
+import { levelOf, STATES } from './shapes.js';
 import { PRESENT_MS } from './trouble-watch.js';
 import type { Finding, StateOfAgent, Verdict, VerdictInput } from './types.js';
 
@@ -36,8 +36,22 @@ export function verdictOf(input: VerdictInput): Verdict {
   const states = new Map(input.agents.map((agent) => [agent.id, stateOf(agent, input.takenMs)]));
   const counts: Record<AgentState, number> = { incomplete: 0, failing: 0, ended: 0, unknown: 0, live: 0, idle: 0 };
   for (const { state } of states.values()) counts[state]++;
-  const findings = FINDERS.flatMap((find) => find(input));
-  return { first: findings[0] ?? nothingFound(input, counts), findings, states, counts };
+  const findings = inOrder(FINDERS.flatMap((find) => find(input)));
+  return { first: firstOf(findings) ?? nothingFound(input, counts), findings, states, counts };
+}
+
+/** Returns alarms before notes. */
+export function inOrder(findings: readonly Finding[]): Finding[] {
+  return [...findings.filter(comesFirst), ...findings.filter((finding) => !comesFirst(finding))];
+}
+
+/** Returns what stands in place of the word that all is well. */
+export function firstOf(findings: readonly Finding[]): Finding | undefined {
+  return findings.find(comesFirst);
+}
+
+function comesFirst(finding: Finding): boolean {
+  return levelOf(finding) === 'alarm' || finding.kind === 'none';
 }
 
 /** An agent in several states has the first one that holds, as the verdict. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { timeOfDay } from '../../../src/ground/figures/clock.js';
-import { SHAPES, STATES } from '../../../src/view/verdict/shapes.js';
+import { levelOf, SHAPES, STATES } from '../../../src/view/verdict/shapes.js';
 import type { AgentModel, Trouble, Troubles } from '../../../src/view/model/agent-model.js';
 import type { VerdictInput } from '../../../src/view/verdict/types.js';
 import { stateOf, verdictOf } from '../../../src/view/verdict/verdict.js';
@@ -109,6 +109,17 @@ describe('findings', () => {
     expect(findings.map(({ kind }) => kind)).toEqual([
       ...['stale', 'incomplete', 'incomplete', 'failing', 'receiver', 'ended', 'problem', 'state'],
     ]);
+  });
+
+  it('says that all is well above notes, which follow alarms', () => {
+    const note = { path: '/e', state: 'no_rings', reason: 'there are no files' };
+    const noted = verdictOf(input([agent('a')], { problems: [note] }));
+    expect([noted.first.kind, ...noted.findings.map(levelOf)]).toEqual(['well', 'note']);
+    const problems = [note, { path: '/d/x', state: 'busy', reason: 'held' }];
+    const stateProblems = [{ path: '/d/y', reason: 'no room' }];
+    const { first, findings } = verdictOf(input([agent('a')], { problems, stateProblems }));
+    expect(findings.map(levelOf)).toEqual(['alarm', 'alarm', 'note']);
+    expect(first).toBe(findings[0]);
   });
 
   it('names a stale answer, its age and its reason', () => {
