@@ -10,7 +10,16 @@ import path from 'node:path';
 import ts from 'typescript';
 
 const LIBRARY = ['ground', 'mapping', 'shm-bridge', 'settings', 'instrumentation'];
-const VIEW = ['view/figures', 'view/sizes', 'view/model', 'view/verdict', 'view/answers', 'view/client', 'view/rings'];
+const VIEW = [
+  'view/figures',
+  'view/sizes',
+  'view/model',
+  'view/slowness',
+  'view/verdict',
+  'view/answers',
+  'view/client',
+  'view/rings',
+];
 const SERVE = [
   'serve/http',
   'serve/exposition',
@@ -41,7 +50,8 @@ const ROOMS = {
   'view/figures': ['ground', 'string-width'],
   'view/sizes': ['ground', 'view/figures'], // the browser loads it
   'view/model': ['ground', 'mapping', 'view/figures'],
-  'view/verdict': ['ground', 'view/model'], // the browser loads it, with the answers
+  'view/slowness': ['ground', 'view/model'],
+  'view/verdict': ['ground', 'view/model', 'view/slowness'], // the browser loads it, with the answers
   'view/answers': ['ground', 'view/model', 'view/sizes', 'view/verdict'],
   'view/client': ['ground', 'settings', 'process', 'node:', 'commander'],
   'view/rings': ['ground', 'shm-bridge', 'process', 'view/figures', 'node:'],

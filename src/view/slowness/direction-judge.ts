@@ -1,0 +1,196 @@
+/** Judges the transfers of one agent and direction over time. Pure. */
+import type { DirectionTimes } from '../../ground/tally.js';
+import { DirectionBlocks, type Window } from './direction-blocks.js';
+import { type Compared, LONG, SHORT } from './growth.js';
+import type { Curve } from './host-curves.js';
+import { carriedBy, type Peer } from './load.js';
+import { BLOCK_MS, BLOCK_TRANSFERS, Reference, type Usual } from './reference.js';
+import type { SlowKind } from './slow-facts.js';
+import { comparedIn, growthFactor, type Judged, judgeWindow } from './window-judgement.js';
+
+/** The first transfers of an agent take longer: connections are made, memory is touched for the first time. */
+const FIRST_TRANSFERS = 20;
+const SHORT_MS = 20_000;
+const SHORT_TRANSFERS = 20;
+const LONG_MS = 120_000;
+const LONG_TRANSFERS = 60;
+/** What is not seen for this long has ended. */
+const HOLD_MS = 20_000;
+/** Notes are said, and end, after a time in which the windows do not change each other's mind. */
+const NOTE_MS = 120_000;
+/** Classes that an agent must have in common with a curve: one alone cannot tell a slow link from late asking. */
+const COMMON_CLASSES = 2;
+
+/** What is found now. */
+export interface Found {
+  readonly judged: Judged;
+  readonly sinceMs: number;
+  readonly saidMs: number;
+  readonly againstOthers: boolean;
+}
+
+interface Standing {
+  found: Found;
+  readonly beganMs: number;
+  lastMs: number;
+}
+
+export class DirectionJudge {
+  readonly reference: Reference;
+  readonly #blocks: DirectionBlocks;
+  readonly #isNew: boolean;
+  #seen = 0;
+  #learnFromMs: number;
+  #takenMs: number;
+  #short: Window | undefined;
+  #standing = new Map<SlowKind, Standing>();
+
+  /** `isNew`: the agent began after the last sample. Else its counts begin with the first sample. */
+  constructor(takenMs: number, lastMs: number, isNew: boolean, acceptMs: number) {
+    this.#blocks = new DirectionBlocks(isNew ? lastMs : takenMs, isNew);
+    this.reference = new Reference(acceptMs);
+    this.#isNew = isNew;
+    this.#learnFromMs = this.#takenMs = takenMs;
+  }
+
+  get found(): readonly Found[] {
+    return [...this.#standing].flatMap(([kind, { found, beganMs }]) => {
+      const isSaid = isAlarm(kind) || this.#takenMs - beganMs >= NOTE_MS;
+      return isSaid ? [found] : [];
+    });
+  }
+
+  /** Takes a sample. Returns true if something moved. */
+  take(takenMs: number, counts: DirectionTimes): boolean {
+    const transfers = this.#blocks.take(takenMs, counts);
+    this.#takenMs = takenMs;
+    this.#short = undefined;
+    if (transfers === 0) return false;
+    if (this.#isNew && this.#seen < FIRST_TRANSFERS) {
+      this.#blocks.forget();
+      this.#learnFromMs = takenMs;
+    }
+    this.#seen += transfers;
+    return true;
+  }
+
+  /** Returns this agent as a peer of others; undefined if nothing can be compared. */
+  peer(): Peer | undefined {
+    const { usual } = this.reference;
+    this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS);
+    if (this.#short.endMs - this.#short.beginMs > LONG_MS) return undefined;
+    const factor = growthFactor(comparedIn(this.#short, usual));
+    return factor === undefined ? undefined : { carried: carriedBy(this.#short, usual), factor };
+  }
+
+  /** Judges after each sample with transfers, and learns. Returns true if it learned. */
+  judge(peers: readonly Peer[], curves: readonly Curve[]): boolean {
+    const short = (this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS));
+    const long = this.#blocks.last(LONG_MS, LONG_TRANSFERS);
+    const { usual } = this.reference;
+    const isYoung = usual.classes.length === 0;
+    const judged = isYoung ? this.#byCurves(short, long, curves) : this.#by(usual, short, long, peers);
+    for (const one of judged) this.#found(one, isYoung);
+    for (const [kind, { lastMs }] of this.#standing) {
+      if (this.#takenMs - lastMs >= (isAlarm(kind) ? HOLD_MS : NOTE_MS)) this.#standing.delete(kind);
+    }
+    this.#blocks.trim(LONG_MS, LONG_TRANSFERS);
+    return this.#learn();
+  }
+
+  /** Takes what is now as usual. */
+  accept(): void {
+    this.reference.forget();
+    this.#standing.clear();
+    this.#learnFromMs = this.#takenMs;
+  }
+
+  #by(usual: Usual, short: Window, long: Window, peers: readonly Peer[]): Judged[] {
+    const wasSlow = this.#standing.has('slow-transfers');
+    const judged = [
+      ...judgeWindow(long, usual, { strictness: LONG, isLong: true, peers, wasSlow }),
+      ...judgeWindow(short, usual, { strictness: SHORT, isLong: false, peers, wasSlow }),
+    ];
+    return [...new Map(judged.map((one) => [one.kind, one])).values()];
+  }
+
+  /** Slow by each of them: another agent may have been unlike this one for any reason. */
+  #byCurves(short: Window, long: Window, curves: readonly Curve[]): Judged[] {
+    const slow: Judged[] = [];
+    for (const { usual } of curves) {
+      const isLike = comparedIn(long, usual).length >= COMMON_CLASSES;
+      if (!isLike) continue;
+      const judged = [LONG, SHORT].flatMap((strictness) => {
+        const window = strictness === LONG ? long : short;
+        const compared = comparedIn(window, usual);
+        if (compared.length < COMMON_CLASSES) return [];
+        const all = judgeWindow(window, usual, { strictness, isLong: strictness === LONG, peers: [], wasSlow: false });
+        return all.filter(({ kind, classes }) => kind === 'slow-transfers' && classes.length === compared.length);
+      });
+      if (judged.length === 0) return [];
+      slow.push(judged.at(-1)!);
+    }
+    return slow.sort((a, b) => a.factor - b.factor).slice(0, 1);
+  }
+
+  #found(judged: Judged, againstOthers: boolean): void {
+    const standing = this.#standing.get(judged.kind);
+    if (standing === undefined) {
+      const takenMs = this.#takenMs;
+      const found = { judged, sinceMs: this.#beginOf(judged), saidMs: takenMs, againstOthers };
+      this.#standing.set(judged.kind, { found, beganMs: takenMs, lastMs: takenMs });
+    } else {
+      standing.found = { ...standing.found, judged };
+      standing.lastMs = this.#takenMs;
+    }
+  }
+
+  /** Returns the begin of the oldest block without a block between it and now that was as fast as usual. */
+  #beginOf({ kind, classes, factor }: Judged): number {
+    const halfway = Math.max(1.3, Math.sqrt(factor));
+    let beginMs = this.#takenMs;
+    for (const block of this.#blocks.backwards()) {
+      const is = isSlowBlock(block, classes, halfway, kind === 'slow-posts');
+      if (is === false) break;
+      if (is) ({ beginMs } = block);
+    }
+    return beginMs;
+  }
+
+  #learn(): boolean {
+    const isFound = [...this.#standing.keys()].some(isAlarm);
+    if (isFound) {
+      this.#learnFromMs = this.#takenMs;
+      return false;
+    }
+    if (this.#takenMs - this.#learnFromMs < BLOCK_MS) return false;
+    const block = this.#blocks.since(this.#learnFromMs);
+    if (block.transfers < BLOCK_TRANSFERS) return false;
+    this.reference.learn({ ...block, beginMs: this.#learnFromMs }, this.#standing.has('late-completion'));
+    this.#learnFromMs = this.#takenMs;
+    return true;
+  }
+}
+
+function isAlarm(kind: SlowKind): boolean {
+  return kind === 'slow-transfers' || kind === 'slow-posts';
+}
+
+/** Returns undefined if the block has no transfer of the classes. */
+function isSlowBlock(
+  block: Window,
+  classes: readonly Compared[],
+  halfway: number,
+  isPost: boolean,
+): boolean | undefined {
+  let slow = 0;
+  let all = 0;
+  for (const { usual, usualP50, usualPost } of classes) {
+    const now = block.classes.find(({ upToBytes }) => upToBytes === usual.upToBytes);
+    if (now === undefined) continue;
+    all += now.count;
+    const isSlow = isPost ? (now.post?.p50 ?? 0) >= halfway * usualPost : now.p50 >= halfway * usualP50;
+    if (isSlow) slow += now.count;
+  }
+  return all === 0 ? undefined : 2 * slow >= all;
+}

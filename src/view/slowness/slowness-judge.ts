@@ -1,0 +1,114 @@
+/** Judges the speed of the transfers of all agents of a host, by a sample every few seconds. Pure. */
+import type { TimeBySize } from '../../ground/tally.js';
+import { DirectionJudge, type Found } from './direction-judge.js';
+import { HostCurves } from './host-curves.js';
+import type { Peer } from './load.js';
+import type { SlowClass, SlowFact } from './slow-facts.js';
+
+/** Time after which a changed normal is usual. */
+export const ACCEPT_MS = 24 * 60 * 60_000;
+
+const DIRECTIONS = ['transmit', 'receive'] as const;
+type Direction = (typeof DIRECTIONS)[number];
+
+export interface JudgedAgent {
+  /** Unique in this process. */
+  readonly id: number;
+  /** Name for people. */
+  readonly name: string;
+  readonly timeBySize?: TimeBySize | undefined;
+}
+
+type Judges = Record<Direction, DirectionJudge>;
+
+interface Options {
+  readonly acceptMs?: number;
+  /** What an earlier process kept. */
+  readonly curves?: Readonly<Record<Direction, HostCurves>>;
+}
+
+export class SlownessJudge {
+  readonly curves: Readonly<Record<Direction, HostCurves>>;
+  readonly #acceptMs: number;
+  #agents = new Map<number, Judges>();
+  #facts: readonly SlowFact[] = [];
+  #lastMs: number | undefined;
+
+  constructor({ acceptMs = ACCEPT_MS, curves }: Options = {}) {
+    this.#acceptMs = acceptMs;
+    this.curves = curves ?? { transmit: new HostCurves(), receive: new HostCurves() };
+  }
+
+  get facts(): readonly SlowFact[] {
+    return this.#facts;
+  }
+
+  /** Takes a sample of all agents. Agents that are missing in it are forgotten. */
+  take(takenMs: number, agents: readonly JudgedAgent[]): void {
+    // The clock was set back: spans of time would be wrong.
+    if (this.#lastMs !== undefined && takenMs < this.#lastMs) this.#agents = new Map();
+    const isFirst = this.#agents.size === 0;
+    const lastMs = isFirst ? takenMs : this.#lastMs!;
+    this.#lastMs = takenMs;
+    const before = this.#agents;
+    this.#agents = new Map();
+    const moved = new Set<DirectionJudge>();
+    for (const { id, timeBySize } of agents) {
+      const judges = before.get(id) ?? this.#judges(takenMs, lastMs, !isFirst);
+      this.#agents.set(id, judges);
+      if (timeBySize === undefined) continue;
+      for (const direction of DIRECTIONS) {
+        if (judges[direction].take(takenMs, timeBySize[direction])) moved.add(judges[direction]);
+      }
+    }
+    for (const direction of DIRECTIONS) this.#judge(direction, agents, moved);
+    this.#facts = agents.flatMap((agent) => this.#factsOf(agent));
+  }
+
+  #judges(takenMs: number, lastMs: number, isNew: boolean): Judges {
+    const judge = (): DirectionJudge => new DirectionJudge(takenMs, lastMs, isNew, this.#acceptMs);
+    return { transmit: judge(), receive: judge() };
+  }
+
+  #judge(direction: Direction, agents: readonly JudgedAgent[], moved: ReadonlySet<DirectionJudge>): void {
+    const peers = new Map<DirectionJudge, Peer>();
+    for (const judges of this.#agents.values()) {
+      const peer = judges[direction].peer();
+      if (peer !== undefined) peers.set(judges[direction], peer);
+    }
+    const { all } = this.curves[direction];
+    for (const { id, name } of agents) {
+      const judge = this.#agents.get(id)![direction];
+      if (!moved.has(judge)) continue;
+      const others = [...peers].flatMap(([other, peer]) => (other === judge ? [] : [peer]));
+      if (judge.judge(others, all)) this.curves[direction].keep({ agent: name, usual: judge.reference.usual });
+    }
+  }
+
+  #factsOf({ id, name }: JudgedAgent): SlowFact[] {
+    const judges = this.#agents.get(id)!;
+    return DIRECTIONS.flatMap((direction) => {
+      return judges[direction].found.map((found) => ({ id, name, direction, ...factOf(found) }));
+    });
+  }
+}
+
+function factOf({ judged, sinceMs, saidMs, againstOthers }: Found) {
+  const { kind, factor, classes, ambiguous } = judged;
+  const slow = classes.map(({ now, usualP50, usualPost }): SlowClass => ({
+    upToBytes: Number.isFinite(now.upToBytes) ? now.upToBytes : null,
+    meanBytes: Math.round(now.meanBytes),
+    timeUs: now.p50,
+    usualUs: Math.round(usualP50),
+    ...(now.post && { postUs: now.post.p50, usualPostUs: Math.round(usualPost) }),
+  }));
+  return {
+    kind,
+    sinceMs,
+    saidMs,
+    factor,
+    classes: slow,
+    ...(ambiguous && { ambiguous }),
+    ...(againstOthers && { againstOthers }),
+  };
+}

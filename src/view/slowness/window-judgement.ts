@@ -1,0 +1,96 @@
+/** Judges one window of an agent and direction by what is usual. Pure. */
+import type { Window } from './direction-blocks.js';
+import { compare, type Compared, isTailed, type Strictness, type Suspect, suspectsOf } from './growth.js';
+import { isBusy, type Peer } from './load.js';
+import type { Usual } from './reference.js';
+import type { SlowKind } from './slow-facts.js';
+
+/** Suspect transfers: fewer can be slow by chance. */
+const SUSPECTS = 12;
+/** Beside slow posts, of which part of the growth may be, transfers must be this much slower. */
+const BESIDE_POSTS = 4;
+/** Posts, and the time by which they must be longer: below, a context switch would do. */
+const POSTS = 20;
+const POST_GROWTH_US = 5;
+/** All sizes are late by this factor. */
+const LATE = 3;
+/** Part of the transfers that ended inside their post, from which on post and transfer are one. */
+const IN_POST = 0.9;
+
+export interface Judged {
+  readonly kind: SlowKind;
+  readonly factor: number;
+  readonly classes: readonly Compared[];
+  readonly ambiguous: boolean;
+}
+
+interface Circumstances {
+  readonly strictness: Strictness;
+  /** True for the long window. */
+  readonly isLong: boolean;
+  readonly peers: readonly Peer[];
+  /** Found before: it need not be as clear. */
+  readonly wasSlow: boolean;
+}
+
+export function judgeWindow(window: Window, usual: Usual, circumstances: Circumstances): Judged[] {
+  const { strictness, isLong, peers, wasSlow } = circumstances;
+  const compared = comparedIn(window, usual);
+  const posts = window.endedInPost >= IN_POST * window.transfers ? [] : slowPostsOf(compared, strictness.posts);
+  const suspects = suspectsOf(compared, strictness);
+  const found: Judged[] = posts.length === 0 ? [] : [judgedPosts(posts)];
+  if (transfersOf(suspects.map(({ compared: one }) => one)) < SUSPECTS)
+    return [...found, ...lateOf(compared, suspects, isLong)];
+  const factor = medianFactor(suspects);
+  if (posts.length > 0 && !wasSlow && factor < BESIDE_POSTS) return found;
+  const classes = suspects.map(({ compared: one }) => one);
+  const kind = isBusy(window, usual, peers, { factor, theta: strictness.transfers }) ? 'busy' : 'slow-transfers';
+  return [...found, { kind, factor, classes, ambiguous: suspects.every(({ ambiguous }) => ambiguous) }];
+}
+
+export function comparedIn(window: Window, usual: Usual): Compared[] {
+  return compare(window.classes, usual.classes, window.endedInPost >= IN_POST * window.transfers);
+}
+
+/** Returns how many times as long the median transfer takes; undefined without transfers to compare. */
+export function growthFactor(compared: readonly Compared[]): number | undefined {
+  if (compared.length === 0) return undefined;
+  return weightedMedian(compared.map(({ p50, usualP50, count }) => ({ value: p50 / usualP50, count })));
+}
+
+function slowPostsOf(compared: readonly Compared[], factor: number): readonly Compared[] {
+  const slow = compared.filter(({ now, usualPost, postGrowth }) => {
+    return postGrowth >= POST_GROWTH_US && now.post!.p50 >= factor * Math.max(1, usualPost);
+  });
+  return transfersOf(slow) >= POSTS ? slow : [];
+}
+
+function judgedPosts(classes: readonly Compared[]): Judged {
+  const factors = classes.map(({ now, usualPost, count }) => ({
+    value: now.post!.p50 / Math.max(1, usualPost),
+    count,
+  }));
+  return { kind: 'slow-posts', factor: weightedMedian(factors), classes, ambiguous: false };
+}
+
+function lateOf(compared: readonly Compared[], suspects: readonly Suspect[], isLong: boolean): Judged[] {
+  if (suspects.length > 0) return [];
+  const told = compared.filter((one) => isLong || !isTailed(one));
+  const late = told.filter(({ p50, usualP50 }) => p50 >= LATE * usualP50);
+  if (2 * transfersOf(late) < transfersOf(told) || transfersOf(late) < SUSPECTS) return [];
+  return [{ kind: 'late-completion', factor: growthFactor(late)!, classes: late, ambiguous: false }];
+}
+
+function transfersOf(classes: readonly Compared[]): number {
+  return classes.reduce((sum, { count }) => sum + count, 0);
+}
+
+function medianFactor(suspects: readonly Suspect[]): number {
+  return weightedMedian(suspects.map(({ factor, compared: { count } }) => ({ value: factor, count })));
+}
+
+function weightedMedian(values: readonly { readonly value: number; readonly count: number }[]): number {
+  const ascending = [...values].sort((a, b) => a.value - b.value);
+  let left = ascending.reduce((sum, { count }) => sum + count, 0) / 2;
+  return ascending.find(({ count }) => (left -= count) <= 0)!.value;
+}
