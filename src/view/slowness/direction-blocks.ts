@@ -1,11 +1,11 @@
 /** The last minutes of one agent and direction in blocks, one for each sample with transfers. Pure. */
 import type { ExponentialTally } from '../../ground/exponential.js';
 import type { DirectionTimes, SizeClassTally } from '../../ground/tally.js';
-import { type ClassTimes, Times } from './class-times.js';
+import { type ClassTimes, PlaceCounts } from './place-counts.js';
 import { countOf, packGrowth, placeOf } from './packed-times.js';
 
 /** Longest window: an agent that moves six transfers a minute fills it with 90. */
-export const LONGEST_MS = 15 * 60_000;
+export const WINDOW_LIMIT_MS = 15 * 60_000;
 
 /** Words of a class before its times: exponent of its bound, transfers, bytes in two words, words of times, words of posts. */
 const HEAD = 6;
@@ -24,7 +24,7 @@ interface Block {
 }
 
 /** A part of the past. */
-export interface Window {
+export interface TimeWindow {
   readonly beginMs: number;
   readonly endMs: number;
   readonly transfers: number;
@@ -37,12 +37,12 @@ export interface Window {
   readonly classes: readonly ClassTimes[];
 }
 
-type Counted = Pick<DirectionTimes, 'classes' | 'endedInPost' | 'flushSquares'>;
-const NOTHING: Counted = { classes: [], endedInPost: 0, flushSquares: 0n };
+type DirectionCounts = Pick<DirectionTimes, 'classes' | 'endedInPost' | 'flushSquares'>;
+const NOTHING: DirectionCounts = { classes: [], endedInPost: 0, flushSquares: 0n };
 
 export class DirectionBlocks {
   #blocks: Block[] = [];
-  #before: Counted | undefined;
+  #before: DirectionCounts | undefined;
   #takenMs = 0;
 
   /** `isNew`: all that was counted came since the last sample. Else the first sample is where counting begins. */
@@ -52,7 +52,7 @@ export class DirectionBlocks {
   }
 
   /** Takes the counts of a sample. Returns the number of transfers since the last one. */
-  take(takenMs: number, now: Counted): number {
+  take(takenMs: number, now: DirectionCounts): number {
     const block = this.#before === undefined ? undefined : blockSince(this.#before, now, this.#takenMs, takenMs);
     const isSame = block !== undefined && block.transfers === 0;
     if (!isSame) this.#before = kept(now, this.#before);
@@ -72,12 +72,12 @@ export class DirectionBlocks {
   }
 
   /** Returns the blocks of the last `ms`, and earlier ones until they have so many transfers, at most those of 15 minutes. */
-  last(ms: number, transfers: number): Window {
+  last(ms: number, transfers: number): TimeWindow {
     return windowOf(this.#blocks.slice(this.#beginOf(ms, transfers)), this.#takenMs);
   }
 
   /** Returns the blocks that began at this time or later. */
-  since(beginMs: number): Window {
+  since(beginMs: number): TimeWindow {
     return windowOf(
       this.#blocks.filter((block) => block.beginMs >= beginMs),
       this.#takenMs,
@@ -85,7 +85,7 @@ export class DirectionBlocks {
   }
 
   /** Returns the blocks one by one, the newest first. */
-  *backwards(): Generator<Window> {
+  *backwards(): Generator<TimeWindow> {
     for (let i = this.#blocks.length - 1; i >= 0; i--) yield windowOf([this.#blocks[i]!], this.#blocks[i]!.endMs);
   }
 
@@ -95,7 +95,7 @@ export class DirectionBlocks {
     for (; i > 0; i--) {
       const { endMs } = this.#blocks[i - 1]!;
       const ageMs = this.#takenMs - endMs;
-      if (ageMs >= LONGEST_MS || (ageMs >= ms && has >= transfers)) break;
+      if (ageMs >= WINDOW_LIMIT_MS || (ageMs >= ms && has >= transfers)) break;
       has += this.#blocks[i - 1]!.transfers;
     }
     return i;
@@ -103,7 +103,7 @@ export class DirectionBlocks {
 }
 
 /** Returns undefined if the counts began anew. */
-function blockSince(before: Counted, now: Counted, beginMs: number, endMs: number): Block | undefined {
+function blockSince(before: DirectionCounts, now: DirectionCounts, beginMs: number, endMs: number): Block | undefined {
   const words: number[] = [];
   let transfers = 0;
   let bytes = 0;
@@ -132,7 +132,10 @@ function blockSince(before: Counted, now: Counted, beginMs: number, endMs: numbe
 }
 
 /** Returns a copy, because counts of a snapshot change with the next one. A class without a transfer since is kept once. */
-function kept({ classes, endedInPost, flushSquares }: Counted, before: Counted | undefined): Counted {
+function kept(
+  { classes, endedInPost, flushSquares }: DirectionCounts,
+  before: DirectionCounts | undefined,
+): DirectionCounts {
   const same = new Map(before?.classes.map((one) => [one.upToBytes, one]));
   const copies = classes.map((one) => {
     const last = same.get(one.upToBytes);
@@ -153,15 +156,15 @@ function copyOf(one: SizeClassTally): SizeClassTally {
   };
 }
 
-interface Sums {
+interface ClassSums {
   count: number;
   bytes: number;
-  readonly times: Times;
-  readonly posts: Times;
+  readonly times: PlaceCounts;
+  readonly posts: PlaceCounts;
 }
 
-function windowOf(blocks: readonly Block[], endMs: number): Window {
-  const classes = new Map<number, Sums>();
+function windowOf(blocks: readonly Block[], endMs: number): TimeWindow {
+  const classes = new Map<number, ClassSums>();
   const sums = { transfers: 0, bytes: 0, endedInPost: 0, flushSquares: 0 };
   for (const block of blocks) {
     sums.transfers += block.transfers;
@@ -177,12 +180,12 @@ function windowOf(blocks: readonly Block[], endMs: number): Window {
   return { beginMs, endMs, transfers, bytes, endedInPost, flushSize, classes: figures };
 }
 
-function addClasses(classes: Map<number, Sums>, words: Uint32Array): void {
+function addClasses(classes: Map<number, ClassSums>, words: Uint32Array): void {
   for (let at = 0; at < words.length;) {
     const exponent = words[at]!;
     let sums = classes.get(exponent);
     if (sums === undefined)
-      classes.set(exponent, (sums = { count: 0, bytes: 0, times: new Times(), posts: new Times() }));
+      classes.set(exponent, (sums = { count: 0, bytes: 0, times: new PlaceCounts(), posts: new PlaceCounts() }));
     sums.count += words[at + 1]!;
     sums.bytes += words[at + 2]! * WORD + words[at + 3]!;
     const timesEnd = at + HEAD + words[at + 4]!;
@@ -193,7 +196,7 @@ function addClasses(classes: Map<number, Sums>, words: Uint32Array): void {
   }
 }
 
-function classTimesOf(exponent: number, { bytes, count, times, posts }: Sums): ClassTimes {
+function classTimesOf(exponent: number, { bytes, count, times, posts }: ClassSums): ClassTimes {
   const [p10, p25, p50, p75, p90] = times.quantiles([0.1, 0.25, 0.5, 0.75, 0.9]);
   const [post10, post50] = posts.quantiles([0.1, 0.5]);
   return {

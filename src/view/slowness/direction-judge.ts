@@ -1,10 +1,10 @@
 /** Judges the transfers of one agent and direction over time. Pure. */
 import type { DirectionTimes } from '../../ground/tally.js';
-import { DirectionBlocks, type Window } from './direction-blocks.js';
+import { DirectionBlocks, type TimeWindow } from './direction-blocks.js';
 import { type Compared, LONG, SHORT } from './growth.js';
 import type { Curve } from './host-curves.js';
 import { carriedBy, type Peer } from './load.js';
-import { BLOCK_MS, BLOCK_TRANSFERS, Reference, type Usual } from './reference.js';
+import { BLOCK_MS, BLOCK_TRANSFERS, UsualTimes, type Usual } from './usual-times.js';
 import type { SlowKind } from './slow-facts.js';
 import { comparedIn, growthFactor, type Judged, judgeWindow } from './window-judgement.js';
 
@@ -22,7 +22,7 @@ const NOTE_MS = 120_000;
 const COMMON_CLASSES = 2;
 
 /** What is found now. */
-export interface Found {
+export interface FoundSlowness {
   readonly judged: Judged;
   readonly sinceMs: number;
   readonly saidMs: number;
@@ -30,30 +30,30 @@ export interface Found {
 }
 
 interface Standing {
-  found: Found;
+  found: FoundSlowness;
   readonly beganMs: number;
   lastMs: number;
 }
 
 export class DirectionJudge {
-  readonly reference: Reference;
+  readonly reference: UsualTimes;
   readonly #blocks: DirectionBlocks;
   readonly #isNew: boolean;
   #seen = 0;
   #learnFromMs: number;
   #takenMs: number;
-  #short: Window | undefined;
+  #short: TimeWindow | undefined;
   #standing = new Map<SlowKind, Standing>();
 
   /** `isNew`: the agent began after the last sample. Else its counts begin with the first sample. */
   constructor(takenMs: number, lastMs: number, isNew: boolean, acceptMs: number) {
     this.#blocks = new DirectionBlocks(isNew ? lastMs : takenMs, isNew);
-    this.reference = new Reference(acceptMs);
+    this.reference = new UsualTimes(acceptMs);
     this.#isNew = isNew;
     this.#learnFromMs = this.#takenMs = takenMs;
   }
 
-  get found(): readonly Found[] {
+  get found(): readonly FoundSlowness[] {
     return [...this.#standing].flatMap(([kind, { found, beganMs }]) => {
       const isSaid = isAlarm(kind) || this.#takenMs - beganMs >= NOTE_MS;
       return isSaid ? [found] : [];
@@ -105,7 +105,7 @@ export class DirectionJudge {
     this.#learnFromMs = this.#takenMs;
   }
 
-  #by(usual: Usual, short: Window, long: Window, peers: readonly Peer[]): Judged[] {
+  #by(usual: Usual, short: TimeWindow, long: TimeWindow, peers: readonly Peer[]): Judged[] {
     const wasSlow = this.#standing.has('slow-transfers');
     const judged = [
       ...judgeWindow(long, usual, { strictness: LONG, isLong: true, peers, wasSlow }),
@@ -115,7 +115,7 @@ export class DirectionJudge {
   }
 
   /** Slow by each of them: another agent may have been unlike this one for any reason. */
-  #byCurves(short: Window, long: Window, curves: readonly Curve[]): Judged[] {
+  #byCurves(short: TimeWindow, long: TimeWindow, curves: readonly Curve[]): Judged[] {
     const slow: Judged[] = [];
     for (const { usual } of curves) {
       const isLike = comparedIn(long, usual).length >= COMMON_CLASSES;
@@ -178,7 +178,7 @@ function isAlarm(kind: SlowKind): boolean {
 
 /** Returns undefined if the block has no transfer of the classes. */
 function isSlowBlock(
-  block: Window,
+  block: TimeWindow,
   classes: readonly Compared[],
   halfway: number,
   isPost: boolean,

@@ -1,6 +1,6 @@
 /** Which classes of a window are slower than usual for a reason of their own, and not because the program asks late. Pure. */
-import type { ClassTimes } from './class-times.js';
-import { CLASS_TRANSFERS, type UsualClass } from './reference.js';
+import type { ClassTimes } from './place-counts.js';
+import { CLASS_TRANSFERS, type UsualClass } from './usual-times.js';
 
 /** How sure a window must be. */
 export interface Strictness {

@@ -1,5 +1,5 @@
 /** What was usual for earlier agents of this host: an agent without a past is compared with them. Pure. */
-import type { Usual } from './reference.js';
+import type { Usual } from './usual-times.js';
 
 /** Kept of each direction: engines get new names at each start. */
 const MOST_CURVES = 16;

@@ -1,6 +1,6 @@
 /** Whether more transfers at once explain slower ones. Pure. */
-import type { Window } from './direction-blocks.js';
-import type { Usual } from './reference.js';
+import type { TimeWindow } from './direction-blocks.js';
+import type { Usual } from './usual-times.js';
 
 /** Load that is worth a comparison. */
 const RISE = 1.5;
@@ -10,7 +10,7 @@ const FLUSH_FACTOR = 3.4;
 const ALIKE = 2;
 
 /** What moves on a link, bytes per second. */
-export interface Carried {
+export interface CarriedBytes {
   readonly now: number;
   readonly usual: number;
   /** What it can carry: that of the fastest usual transfer. */
@@ -19,12 +19,12 @@ export interface Carried {
 
 /** An agent of the host and direction, at this time. */
 export interface Peer {
-  readonly carried: Carried;
+  readonly carried: CarriedBytes;
   /** How many times as long its transfers take. */
   readonly factor: number;
 }
 
-export function carriedBy(window: Window, usual: Usual): Carried {
+export function carriedBy(window: TimeWindow, usual: Usual): CarriedBytes {
   const seconds = Math.max(1000, window.endMs - window.beginMs) / 1000;
   const rates = usual.classes.map(({ meanBytes, p10 }) => (meanBytes * 1e6) / Math.max(1, p10));
   return { now: window.bytes / seconds, usual: usual.bytesPerSecond, most: Math.max(0, ...rates) };
@@ -35,7 +35,7 @@ interface Slowness {
   readonly theta: number;
 }
 
-export function isBusy(window: Window, usual: Usual, peers: readonly Peer[], slowness: Slowness): boolean {
+export function isBusy(window: TimeWindow, usual: Usual, peers: readonly Peer[], slowness: Slowness): boolean {
   const { factor } = slowness;
   const own = carriedBy(window, usual);
   if (carriesAll(own, slowness)) return true;
@@ -46,11 +46,11 @@ export function isBusy(window: Window, usual: Usual, peers: readonly Peer[], slo
 }
 
 /** The link carries more than usual, and what it carries, with what a slow transfer gets of it, is what it can carry. */
-function carriesAll({ now, usual, most }: Carried, { factor, theta }: Slowness): boolean {
+function carriesAll({ now, usual, most }: CarriedBytes, { factor, theta }: Slowness): boolean {
   return now >= RISE * usual && now + most / factor >= most / theta;
 }
 
-function together(own: Carried, peers: readonly Peer[]): Carried {
+function together(own: CarriedBytes, peers: readonly Peer[]): CarriedBytes {
   const all = [own, ...peers.map(({ carried }) => carried)];
   return {
     now: all.reduce((sum, { now }) => sum + now, 0),

@@ -12,7 +12,7 @@ export type SlowKind =
   /** The first transfers of an agent took long, the later ones did not. */
   | 'cold-start';
 
-/** A class whose transfers are found. Times in microseconds. */
+/** A class whose transfers are found. PlaceCounts in microseconds. */
 export interface SlowClass {
   /** Inclusive; null above 1 GiB. */
   readonly upToBytes: number | null;

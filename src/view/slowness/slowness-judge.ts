@@ -1,6 +1,6 @@
 /** Judges the speed of the transfers of all agents of a host, by a sample every few seconds. Pure. */
 import type { TimeBySize } from '../../ground/tally.js';
-import { DirectionJudge, type Found } from './direction-judge.js';
+import { DirectionJudge, type FoundSlowness } from './direction-judge.js';
 import { HostCurves } from './host-curves.js';
 import type { Peer } from './load.js';
 import type { SlowClass, SlowFact } from './slow-facts.js';
@@ -9,7 +9,7 @@ import type { SlowClass, SlowFact } from './slow-facts.js';
 export const ACCEPT_MS = 24 * 60 * 60_000;
 
 const DIRECTIONS = ['transmit', 'receive'] as const;
-type Direction = (typeof DIRECTIONS)[number];
+type JudgedDirection = (typeof DIRECTIONS)[number];
 
 export interface JudgedAgent {
   /** Unique in this process. */
@@ -19,22 +19,22 @@ export interface JudgedAgent {
   readonly timeBySize?: TimeBySize | undefined;
 }
 
-type Judges = Record<Direction, DirectionJudge>;
+type Judges = Record<JudgedDirection, DirectionJudge>;
 
-interface Options {
+interface JudgeOptions {
   readonly acceptMs?: number;
   /** What an earlier process kept. */
-  readonly curves?: Readonly<Record<Direction, HostCurves>>;
+  readonly curves?: Readonly<Record<JudgedDirection, HostCurves>>;
 }
 
 export class SlownessJudge {
-  readonly curves: Readonly<Record<Direction, HostCurves>>;
+  readonly curves: Readonly<Record<JudgedDirection, HostCurves>>;
   readonly #acceptMs: number;
   #agents = new Map<number, Judges>();
   #facts: readonly SlowFact[] = [];
   #lastMs: number | undefined;
 
-  constructor({ acceptMs = ACCEPT_MS, curves }: Options = {}) {
+  constructor({ acceptMs = ACCEPT_MS, curves }: JudgeOptions = {}) {
     this.#acceptMs = acceptMs;
     this.curves = curves ?? { transmit: new HostCurves(), receive: new HostCurves() };
   }
@@ -70,7 +70,7 @@ export class SlownessJudge {
     return { transmit: judge(), receive: judge() };
   }
 
-  #judge(direction: Direction, agents: readonly JudgedAgent[], moved: ReadonlySet<DirectionJudge>): void {
+  #judge(direction: JudgedDirection, agents: readonly JudgedAgent[], moved: ReadonlySet<DirectionJudge>): void {
     const peers = new Map<DirectionJudge, Peer>();
     for (const judges of this.#agents.values()) {
       const peer = judges[direction].peer();
@@ -93,7 +93,7 @@ export class SlownessJudge {
   }
 }
 
-function factOf({ judged, sinceMs, saidMs, againstOthers }: Found) {
+function factOf({ judged, sinceMs, saidMs, againstOthers }: FoundSlowness) {
   const { kind, factor, classes, ambiguous } = judged;
   const slow = classes.map(({ now, usualP50, usualPost }): SlowClass => ({
     upToBytes: Number.isFinite(now.upToBytes) ? now.upToBytes : null,

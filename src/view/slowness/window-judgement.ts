@@ -1,8 +1,8 @@
 /** Judges one window of an agent and direction by what is usual. Pure. */
-import type { Window } from './direction-blocks.js';
+import type { TimeWindow } from './direction-blocks.js';
 import { compare, type Compared, isTailed, type Strictness, type Suspect, suspectsOf } from './growth.js';
 import { isBusy, type Peer } from './load.js';
-import type { Usual } from './reference.js';
+import type { Usual } from './usual-times.js';
 import type { SlowKind } from './slow-facts.js';
 
 /** Suspect transfers: fewer can be slow by chance. */
@@ -29,11 +29,11 @@ interface Circumstances {
   /** True for the long window. */
   readonly isLong: boolean;
   readonly peers: readonly Peer[];
-  /** Found before: it need not be as clear. */
+  /** FoundSlowness before: it need not be as clear. */
   readonly wasSlow: boolean;
 }
 
-export function judgeWindow(window: Window, usual: Usual, circumstances: Circumstances): Judged[] {
+export function judgeWindow(window: TimeWindow, usual: Usual, circumstances: Circumstances): Judged[] {
   const { strictness, isLong, peers, wasSlow } = circumstances;
   const compared = comparedIn(window, usual);
   const posts = window.endedInPost >= IN_POST * window.transfers ? [] : slowPostsOf(compared, strictness.posts);
@@ -48,7 +48,7 @@ export function judgeWindow(window: Window, usual: Usual, circumstances: Circums
   return [...found, { kind, factor, classes, ambiguous: suspects.every(({ ambiguous }) => ambiguous) }];
 }
 
-export function comparedIn(window: Window, usual: Usual): Compared[] {
+export function comparedIn(window: TimeWindow, usual: Usual): Compared[] {
   return compare(window.classes, usual.classes, window.endedInPost >= IN_POST * window.transfers);
 }
 

@@ -1,8 +1,8 @@
-/** Times of the transfers of one size class in a window. Pure. */
+/** PlaceCounts of the transfers of one size class in a window. Pure. */
 import { PLACES, timeAt } from './packed-times.js';
 
 /** Counts by place, see packed-times.ts. */
-export class Times {
+export class PlaceCounts {
   count = 0;
   readonly #counts = new Uint32Array(PLACES);
   #first = PLACES;
@@ -43,7 +43,7 @@ export class Times {
   }
 }
 
-/** Figures of a class in a window. Times in microseconds. */
+/** Figures of a class in a window. PlaceCounts in microseconds. */
 export interface ClassTimes {
   /** Inclusive; Infinity above 1 GiB. */
   readonly upToBytes: number;

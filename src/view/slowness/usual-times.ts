@@ -1,6 +1,6 @@
 /** What is usual for the transfers of one agent and direction: learned from blocks of time, never from what is found slow. Pure. */
-import type { ClassTimes } from './class-times.js';
-import type { Window } from './direction-blocks.js';
+import type { ClassTimes } from './place-counts.js';
+import type { TimeWindow } from './direction-blocks.js';
 
 /** A block that teaches has at least so many milliseconds and transfers: fewer give no quantiles. */
 export const BLOCK_MS = 30_000;
@@ -9,7 +9,7 @@ export const BLOCK_TRANSFERS = 20;
 export const CLASS_TRANSFERS = 5;
 /** A block whose times are off by more than this may mix a fault with the time before it: it teaches as little as one of a day. */
 const OFF = 1.3;
-/** Times that are this much shorter in both quantiles cannot come from a fault. */
+/** PlaceCounts that are this much shorter in both quantiles cannot come from a fault. */
 const FASTER = 1.5;
 /** Blocks that each teach in full: the first ones may all be unlike each other. */
 const YOUNG_BLOCKS = 3;
@@ -38,7 +38,7 @@ interface LearnedClass {
   blocks: number;
 }
 
-export class Reference {
+export class UsualTimes {
   readonly #acceptMs: number;
   #blocks = 0;
   #bytesPerSecond = 0;
@@ -56,7 +56,7 @@ export class Reference {
   }
 
   /** `late`: the program asks late in this block. A class must not be learned from it for the first time. */
-  learn(block: Window, late: boolean): void {
+  learn(block: TimeWindow, late: boolean): void {
     const least = Math.min(1, BLOCK_MS / this.#acceptMs);
     const seconds = Math.max(1, block.endMs - block.beginMs) / 1000;
     const gain = Math.max(1 / ++this.#blocks, least);
@@ -111,7 +111,7 @@ function mixed(usual: UsualClass, one: ClassTimes, gain: number): UsualClass {
   };
 }
 
-/** Mean of logarithms: times spread by factors. Times below a microsecond are between 0 and 1. */
+/** Mean of logarithms: times spread by factors. PlaceCounts below a microsecond are between 0 and 1. */
 function mean(a: number, b: number, gain: number): number {
   if (!(a > 0)) return b;
   return a * (Math.max(0.5, b) / a) ** gain;
