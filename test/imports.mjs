@@ -16,6 +16,7 @@ const VIEW = [
   'view/model',
   'view/slowness',
   'view/verdict',
+  'view/incidents',
   'view/answers',
   'view/client',
   'view/rings',
@@ -52,6 +53,7 @@ const ROOMS = {
   'view/model': ['ground', 'mapping', 'view/figures'],
   'view/slowness': ['ground', 'view/model'],
   'view/verdict': ['ground', 'view/model', 'view/slowness'], // the browser loads it, with the answers
+  'view/incidents': ['ground', 'view/verdict'], // as well
   'view/answers': ['ground', 'view/model', 'view/sizes', 'view/verdict'],
   'view/client': ['ground', 'settings', 'process', 'node:', 'commander'],
   'view/rings': ['ground', 'shm-bridge', 'process', 'view/figures', 'node:'],

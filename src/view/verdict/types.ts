@@ -90,6 +90,13 @@ export type FindingKind =
 export type Tone = 'ok' | 'info' | 'warn' | 'bad';
 /** `alarm`: a person should act. `note`: worth knowing. */
 export type Level = 'alarm' | 'note';
+/** How bad a finding is, comparable with others of its kind: a factor, errors per minute, lost events. */
+export interface FindingSize {
+  readonly value: number;
+  /** `12 times slower` */
+  readonly text: string;
+}
+
 export type MarkShape = 'tick' | 'ring' | 'clock' | 'triangle' | 'diamond' | 'cross' | 'dot' | 'circle';
 
 export interface Finding {
@@ -104,7 +111,12 @@ export interface Finding {
   readonly advice?: string;
   /** Agents that it concerns; empty if it concerns no particular one. */
   readonly agents: readonly AgentId[];
+  /** Their names, in the same order: `verdictOf()` adds them. */
+  readonly names?: readonly string[];
   readonly sinceMs?: number;
+  readonly size?: FindingSize;
+  /** As far as it can be told: `the link: time grows with the bytes`. */
+  readonly cause?: string;
 }
 
 export interface Verdict {

@@ -4,7 +4,7 @@
  */
 import { spanText } from '../../ground/figures/clock.js';
 import { plural } from '../../ground/figures/figure.js';
-import type { AgentModel, AgentState } from '../model/agent-model.js';
+import type { AgentId, AgentModel, AgentState } from '../model/agent-model.js';
 import {
   endedFindings,
   failingFinding,
@@ -36,7 +36,7 @@ export function verdictOf(input: VerdictInput): Verdict {
   const states = new Map(input.agents.map((agent) => [agent.id, stateOf(agent, input.takenMs)]));
   const counts: Record<AgentState, number> = { incomplete: 0, failing: 0, ended: 0, unknown: 0, live: 0, idle: 0 };
   for (const { state } of states.values()) counts[state]++;
-  const findings = inOrder(FINDERS.flatMap((find) => find(input)));
+  const findings = inOrder(FINDERS.flatMap((find) => find(input))).map(namedIn(input));
   return { first: firstOf(findings) ?? nothingFound(input, counts), findings, states, counts };
 }
 
@@ -52,6 +52,16 @@ export function firstOf(findings: readonly Finding[]): Finding | undefined {
 
 function comesFirst(finding: Finding): boolean {
   return levelOf(finding) === 'alarm' || finding.kind === 'none';
+}
+
+/** Returns a function that adds the names of a finding's agents. */
+function namedIn({ agents, ended = [] }: VerdictInput): (finding: Finding) => Finding {
+  let names: ReadonlyMap<AgentId, string> | undefined;
+  return (finding) => {
+    if (finding.agents.length === 0) return finding;
+    names ??= new Map([...ended, ...agents].map(({ id, name }) => [id, name]));
+    return { ...finding, names: finding.agents.map((id) => names!.get(id) ?? String(id)) };
+  };
 }
 
 /** An agent in several states has the first one that holds, as the verdict. */
