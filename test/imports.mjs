@@ -45,7 +45,16 @@ const ROOMS = {
   'shm-bridge': ['ground', 'node:'],
   settings: ['ground', 'mapping', 'shm-bridge', 'node:', '@opentelemetry/', 'yaml', 'smol-toml'],
   testing: ['ground', 'mapping', 'shm-bridge', 'node:'],
-  instrumentation: ['ground', 'mapping', 'shm-bridge', 'settings', 'view/sizes', 'node:', '@opentelemetry/'],
+  instrumentation: [
+    'ground',
+    'mapping',
+    'shm-bridge',
+    'settings',
+    'view/sizes',
+    'view/slowness',
+    'node:',
+    '@opentelemetry/',
+  ],
   process: ['ground', 'settings', 'node:', '@opentelemetry/', 'commander'],
 
   'view/figures': ['ground', 'string-width'],
@@ -54,7 +63,7 @@ const ROOMS = {
   'view/slowness': ['ground', 'view/model'],
   'view/verdict': ['ground', 'view/model', 'view/slowness'], // the browser loads it, with the answers
   'view/incidents': ['ground', 'view/verdict'], // as well
-  'view/answers': ['ground', 'view/model', 'view/sizes', 'view/verdict'],
+  'view/answers': ['ground', 'view/model', 'view/sizes', 'view/slowness', 'view/verdict'],
   'view/client': ['ground', 'settings', 'process', 'node:', 'commander'],
   'view/rings': ['ground', 'shm-bridge', 'process', 'view/figures', 'node:'],
 

@@ -71,6 +71,7 @@ const SHARED_SCRIPTS = [
   'view/verdict/loss-findings.js',
   'view/verdict/problem-findings.js',
   'view/verdict/shapes.js',
+  'view/verdict/slow-findings.js',
   'view/verdict/trouble-watch.js',
   'view/verdict/verdict.js',
 ];

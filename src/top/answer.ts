@@ -34,7 +34,9 @@ export function agentsOf(answer: AgentsAnswer): TopAgent[] {
 
 /** Returns the facts of serve beside the totals. An earlier release reports no troubles of its agents. `name`: host and port. */
 export function factsOf(answer: AgentsAnswer, name: string): Facts {
-  const { agents, ended = [], ...facts } = verdictInput(answer, { name });
+  const { agents, ended = [], slowness = [], ...facts } = verdictInput(answer, { name });
+  const withId = <Of extends { readonly id: number | string }>(one: Of): Of => ({ ...one, id: idOf(answer, one.id) });
+  const found = { ...facts, slowness: slowness.map(withId) };
   const isWatched = agents.every(({ troubles }) => troubles !== undefined);
-  return isWatched ? { ...facts, ended: ended.map((agent) => ({ ...agent, id: idOf(answer, agent.id) })) } : facts;
+  return isWatched ? { ...found, ended: ended.map(withId) } : found;
 }

@@ -137,9 +137,10 @@ function viewOf({ name, source, view, failure }: Host): FleetView {
   }
   const idOf = (id: number | string): string => `${name} ${id}`;
   const rows = view.rows.map((row) => ({ ...row, agent: { ...row.agent, id: idOf(row.agent.id), host: name } }));
-  const parts = view.parts.map(({ facts: { ended, ...facts } }) => {
-    const ofHost = ended?.map((agent) => ({ ...agent, id: idOf(agent.id) }));
-    return { host: name, facts: ofHost === undefined ? facts : { ...facts, ended: ofHost } };
+  const withId = <Of extends { readonly id: number | string }>(one: Of): Of => ({ ...one, id: idOf(one.id) });
+  const parts = view.parts.map(({ facts: { ended, slowness = [], ...facts } }) => {
+    const found = { ...facts, slowness: slowness.map(withId) };
+    return { host: name, facts: ended === undefined ? found : { ...found, ended: ended.map(withId) } };
   });
   return { ...view, rows, parts };
 }

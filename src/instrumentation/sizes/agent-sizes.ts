@@ -1,8 +1,7 @@
 /** Time by size of agents, each beside its peers and its own past. */
-import { oneLine } from '../../ground/one-line.js';
 import type { AgentSnapshot } from '../../ground/tally.js';
 import type { TimeSlices } from '../../ground/time-slices.js';
-import { ambiguousNames } from '../../mapping/index.js';
+import { namesOf } from './agent-names.js';
 import { type AgentSizes, directionSizesOf } from '../../view/sizes/direction-sizes.js';
 import { fastestQuarterOf } from '../../view/sizes/references.js';
 import { type SizeFigures, sizeFiguresOf } from '../../view/sizes/size-figures.js';
@@ -21,7 +20,7 @@ export async function agentSizesIn(
   slices: TimeSlices,
   { agents = reading.agents, details = false }: Wants = {},
 ): Promise<AgentSizes[]> {
-  const names = ambiguousNames(reading.agents);
+  const nameOf = namesOf(reading.agents);
   const { recents, peers } = await recentsIn(reading, slices);
   const found: AgentSizes[] = [];
   for (const agent of agents) {
@@ -31,7 +30,7 @@ export async function agentSizesIn(
       id: agent.id,
       agent: agent.agent,
       directory: agent.directory,
-      name: oneLine(names.has(agent.agent) ? agent.path : agent.agent),
+      name: nameOf(agent),
       tx: directionSizesOf(transmit, recent.transmit, { details, peers: peers.transmit.get(agent.id)! }),
       rx: directionSizesOf(receive, recent.receive, { details, peers: peers.receive.get(agent.id)! }),
     });

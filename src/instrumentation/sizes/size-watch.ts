@@ -1,4 +1,4 @@
-/** Watches time by size: keeps the last minute of all agents of a source, and the model of each direction. */
+/** Watches time by size: judges it, and keeps the last minute of all agents of a source with the model of each direction. */
 import type { AgentSnapshot, TimeModelNumbers, TimeModels } from '../../ground/tally.js';
 import { TimeSlices } from '../../ground/time-slices.js';
 import type { Snapshot, SnapshotWants } from '../../shm-bridge/index.js';
@@ -6,6 +6,12 @@ import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
 import { postingOf } from '../../view/sizes/size-figures.js';
 import { type RecentSizes, KEEP_MS, SizeWindow } from '../../view/sizes/size-window.js';
 import { timeLineOf } from '../../view/sizes/time-line.js';
+import type { SlowFact } from '../../view/slowness/slow-facts.js';
+import { SlownessJudge } from '../../view/slowness/slowness-judge.js';
+import { namesOf } from './agent-names.js';
+
+/** Time between two judgements. */
+const JUDGE_MS = 4000;
 
 /** Returns undefined after the source is closed. */
 type PeekInSlices = (slices: TimeSlices, wants: SnapshotWants) => Promise<Snapshot | undefined>;
@@ -24,18 +30,20 @@ export class SizeWatch {
   readonly #peekInSlices: PeekInSlices;
   readonly #window = new SizeWindow();
   readonly #kept = new KeptSnapshot();
+  readonly #judge = new SlownessJudge();
   readonly #timer: NodeJS.Timeout;
   /** Readings share memory: each waits for the use of the one before. */
   #last: Promise<unknown> = Promise.resolve();
   #takenMs = -Infinity;
   #models: ReadonlyMap<number, TimeModels> = new Map();
+  #modelledMs = -Infinity;
 
   /** `onFailure`: called if a reading without a request fails. Begins with a reading. */
   constructor(peekInSlices: PeekInSlices, onFailure: (error: unknown) => void) {
     this.#peekInSlices = peekInSlices;
-    const keep = (): void => void this.read((...args) => this.#updateModels(...args)).catch(onFailure);
-    keep();
-    this.#timer = setInterval(keep, KEEP_MS).unref();
+    const watch = (): void => void this.read((...args) => this.#watch(...args)).catch(onFailure);
+    watch();
+    this.#timer = setInterval(watch, JUDGE_MS).unref();
   }
 
   /** Reads all agents. Resolves to undefined after the source is closed. */
@@ -61,6 +69,24 @@ export class SizeWatch {
   /** Models of the agents by id, at most 20 s old. */
   get models(): ReadonlyMap<number, TimeModels> {
     return this.#models;
+  }
+
+  /** What the last judgement found. */
+  get slowness(): readonly SlowFact[] {
+    return this.#judge.facts;
+  }
+
+  async #watch(reading: SizeReading, slices: TimeSlices): Promise<void> {
+    const { takenMs, agents } = reading;
+    const nameOf = namesOf(agents);
+    this.#judge.take(
+      takenMs,
+      agents.map((agent) => ({ id: agent.id, name: nameOf(agent), timeBySize: agent.timeBySize })),
+    );
+    // A timer may fire a little earlier than its interval.
+    if (takenMs - this.#modelledMs < KEEP_MS - JUDGE_MS / 2) return;
+    this.#modelledMs = takenMs;
+    await this.#updateModels(reading, slices);
   }
 
   async #updateModels({ agents, recentOf }: SizeReading, slices: TimeSlices): Promise<void> {

@@ -3,6 +3,7 @@ import { atScale, type ExponentialTally, TALLY_SCALE } from '../../ground/expone
 import { oneLine } from '../../ground/one-line.js';
 import type { Recorder, HistorySample } from '../history/recorder.js';
 import { collectorLateMs } from '../http/health.js';
+import type { SlowFact } from '../../view/slowness/slow-facts.js';
 import type { FailingExporter } from '../../view/verdict/types.js';
 import { type AgentData, type AgentsAnswer, API, type ServeFacts } from '../../view/answers/answer.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
@@ -19,6 +20,7 @@ export interface AnswerSource {
   readonly recorder: Pick<Recorder, 'statuses' | 'record'>;
   readonly sample: HistorySample;
   readonly failingExporters: readonly FailingExporter[];
+  readonly slowness: readonly SlowFact[];
   /** Returns the GPUs of the agent's process, as CUDA_VISIBLE_DEVICES has them. */
   readonly gpusOf: (id: number) => string | undefined;
 }
@@ -36,7 +38,7 @@ export function agentsSummary(source: AnswerSource, mostAgents = MAX_LISTED_AGEN
 }
 
 export function answerOf<Agent extends ServedAgent>(
-  { facts, recorder, sample, failingExporters }: AnswerSource,
+  { facts, recorder, sample, failingExporters, slowness }: AnswerSource,
   { agents, folded }: Pick<AgentsAnswer<Agent>, 'agents' | 'folded'>,
 ): AgentsAnswer<Agent> {
   const { takenMs, problems, problemCount, stateProblems, collector } = sample.snapshot;
@@ -59,6 +61,7 @@ export function answerOf<Agent extends ServedAgent>(
       .map(({ path, reason }) => ({ path: oneLine(path), reason: oneLine(reason) })),
     stateProblemCount: stateProblems.length,
     failingExporters,
+    slowness,
     collector: {
       drainIntervalMs: collector.drainIntervalMs,
       sinceTickMs: Math.round(collector.sinceTickMs),

@@ -39,7 +39,7 @@ export interface ServeContext {
   /** Returns the configured attributes of an agent's series. */
   readonly attributesOf: (agent: AgentSnapshot) => Readonly<Record<string, unknown>>;
   readonly failingExporters: () => readonly FailingExporter[];
-  readonly sizes: Pick<SizeWatch, 'read'>;
+  readonly sizes: Pick<SizeWatch, 'read' | 'slowness'>;
 }
 
 /** Begins to record the history. Returns a function that ends it. */
@@ -80,6 +80,7 @@ function agents(recorder: Recorder, answers: SampleAnswers, facts: ServeFacts, c
         recorder,
         sample,
         failingExporters: context.failingExporters(),
+        slowness: context.sizes.slowness,
         gpusOf: (id) => processes.of(id).gpus,
         processOf: (id) => processes.of(id),
         attributesOf: context.attributesOf,

@@ -78,6 +78,7 @@ function ofHosts(inputs: readonly VerdictInput[], parts: readonly ViewPart[]): V
     problems: inputs.flatMap(({ problems = [] }) => problems),
     problemCount: sum(({ problemCount, problems }) => problemCount ?? problems?.length),
     failingExporters: inputs.flatMap((input) => input.failingExporters ?? []),
+    slowness: inputs.flatMap((input) => input.slowness ?? []),
     stateProblems: inputs.flatMap(({ stateProblems = [] }) => stateProblems),
     stateProblemCount: sum(({ stateProblemCount, stateProblems }) => stateProblemCount ?? stateProblems?.length),
   });

@@ -14,6 +14,7 @@ export function verdictInput(answer: AgentsAnswer<ServedAgent>, { name, stale }:
   const { startedMs, takenMs, agents, problems, problemCount } = answer;
   const {
     ended = [],
+    slowness = [],
     failingExporters = [],
     collector,
     directories = [],
@@ -28,6 +29,7 @@ export function verdictInput(answer: AgentsAnswer<ServedAgent>, { name, stale }:
     ...(stale === undefined ? {} : { stale }),
     agents: agents.filter(({ id }) => id !== OTHERS),
     ended,
+    slowness,
     problems,
     problemCount,
     failingExporters,

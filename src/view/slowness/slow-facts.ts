@@ -12,7 +12,7 @@ export type SlowKind =
   /** The first transfers of an agent took long, the later ones did not. */
   | 'cold-start';
 
-/** A class whose transfers are found. PlaceCounts in microseconds. */
+/** A class of sizes, where there is a usual time for it. Times in microseconds, medians. */
 export interface SlowClass {
   /** Inclusive; null above 1 GiB. */
   readonly upToBytes: number | null;
@@ -21,6 +21,8 @@ export interface SlowClass {
   readonly usualUs: number;
   readonly postUs?: number;
   readonly usualPostUs?: number;
+  /** True for those that are found. */
+  readonly slow: boolean;
 }
 
 export interface SlowFact {
@@ -37,15 +39,10 @@ export interface SlowFact {
   readonly factor: number;
   /** Ascending by size. */
   readonly classes: readonly SlowClass[];
-  /** Smaller classes are as fast as usual. */
-  readonly fromBytes?: number;
   /** True if late asking would look the same. */
   readonly ambiguous?: boolean;
   /** Compared with earlier agents of the host, because the agent has no past. */
   readonly againstOthers?: boolean;
-}
-
-/** Facts that a person should act on; the others are notes. */
-export function isSlowAlarm({ kind }: Pick<SlowFact, 'kind'>): boolean {
-  return kind === 'slow-transfers' || kind === 'slow-posts';
+  /** The agent moves as usual in the other direction. */
+  readonly oneDirection?: boolean;
 }

@@ -88,26 +88,36 @@ export class SlownessJudge {
   #factsOf({ id, name }: JudgedAgent): SlowFact[] {
     const judges = this.#agents.get(id)!;
     return DIRECTIONS.flatMap((direction) => {
-      return judges[direction].found.map((found) => ({ id, name, direction, ...factOf(found) }));
+      const other = judges[direction === 'transmit' ? 'receive' : 'transmit'];
+      const oneDirection = other.peer() !== undefined && other.found.length === 0;
+      return judges[direction].found.map((found) => ({
+        id,
+        name,
+        direction,
+        ...factOf(found),
+        ...(oneDirection && { oneDirection }),
+      }));
     });
   }
 }
 
 function factOf({ judged, sinceMs, saidMs, againstOthers }: FoundSlowness) {
-  const { kind, factor, classes, ambiguous } = judged;
-  const slow = classes.map(({ now, usualP50, usualPost }): SlowClass => ({
+  const { kind, factor, compared, ambiguous } = judged;
+  const slow = new Set(judged.classes.map(({ now }) => now.upToBytes));
+  const classes = compared.map(({ now, usual, usualPost }): SlowClass => ({
     upToBytes: Number.isFinite(now.upToBytes) ? now.upToBytes : null,
     meanBytes: Math.round(now.meanBytes),
     timeUs: now.p50,
-    usualUs: Math.round(usualP50),
+    usualUs: Math.round(usual.p50),
     ...(now.post && { postUs: now.post.p50, usualPostUs: Math.round(usualPost) }),
+    slow: slow.has(now.upToBytes),
   }));
   return {
     kind,
     sinceMs,
     saidMs,
     factor,
-    classes: slow,
+    classes,
     ...(ambiguous && { ambiguous }),
     ...(againstOthers && { againstOthers }),
   };

@@ -21,6 +21,8 @@ export interface Judged {
   readonly kind: SlowKind;
   readonly factor: number;
   readonly classes: readonly Compared[];
+  /** All classes of the window that have a reference. */
+  readonly compared: readonly Compared[];
   readonly ambiguous: boolean;
 }
 
@@ -34,11 +36,21 @@ interface Circumstances {
 }
 
 export function judgeWindow(window: TimeWindow, usual: Usual, circumstances: Circumstances): Judged[] {
-  const { strictness, isLong, peers, wasSlow } = circumstances;
   const compared = comparedIn(window, usual);
+  return judgeClasses(compared, window, usual, circumstances).map((judged) => ({ ...judged, compared }));
+}
+
+type JudgedClasses = Omit<Judged, 'compared'>;
+
+function judgeClasses(
+  compared: readonly Compared[],
+  window: TimeWindow,
+  usual: Usual,
+  { strictness, isLong, peers, wasSlow }: Circumstances,
+): JudgedClasses[] {
   const posts = window.endedInPost >= IN_POST * window.transfers ? [] : slowPostsOf(compared, strictness.posts);
   const suspects = suspectsOf(compared, strictness);
-  const found: Judged[] = posts.length === 0 ? [] : [judgedPosts(posts)];
+  const found: JudgedClasses[] = posts.length === 0 ? [] : [judgedPosts(posts)];
   if (transfersOf(suspects.map(({ compared: one }) => one)) < SUSPECTS)
     return [...found, ...lateOf(compared, suspects, isLong)];
   const factor = medianFactor(suspects);
@@ -65,7 +77,7 @@ function slowPostsOf(compared: readonly Compared[], factor: number): readonly Co
   return transfersOf(slow) >= POSTS ? slow : [];
 }
 
-function judgedPosts(classes: readonly Compared[]): Judged {
+function judgedPosts(classes: readonly Compared[]): JudgedClasses {
   const factors = classes.map(({ now, usualPost, count }) => ({
     value: now.post!.p50 / Math.max(1, usualPost),
     count,
@@ -73,7 +85,7 @@ function judgedPosts(classes: readonly Compared[]): Judged {
   return { kind: 'slow-posts', factor: weightedMedian(factors), classes, ambiguous: false };
 }
 
-function lateOf(compared: readonly Compared[], suspects: readonly Suspect[], isLong: boolean): Judged[] {
+function lateOf(compared: readonly Compared[], suspects: readonly Suspect[], isLong: boolean): JudgedClasses[] {
   if (suspects.length > 0) return [];
   const told = compared.filter((one) => isLong || !isTailed(one));
   const late = told.filter(({ p50, usualP50 }) => p50 >= LATE * usualP50);

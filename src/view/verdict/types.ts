@@ -1,5 +1,6 @@
 /** Types of the verdict: the states of agents, and what is wrong with them, in words. Pure; the live page uses them, too. */
 import type { AgentId, AgentModel, AgentState } from '../model/agent-model.js';
+import type { SlowFact } from '../slowness/slow-facts.js';
 
 /**
  * An agent that ended while it was transferring: its process was seen to end, a transfer had finished in the last sample before
@@ -41,6 +42,8 @@ export interface VerdictInput {
   readonly failingExporters?: readonly FailingExporter[];
   readonly stateProblems?: readonly { readonly path: string; readonly reason: string }[];
   readonly stateProblemCount?: number;
+  /** What is found about the speed of transfers. */
+  readonly slowness?: readonly SlowFact[];
   /** Time since the collector thread's last turn, if that is too long. */
   readonly collectorLateMs?: number;
   /** Begin of the observation: "nothing failed in 5 min" names no longer time. */

@@ -17,6 +17,7 @@ import { isIdle } from './idle.js';
 import { lossFindings, losesEvents, lossSinceMs } from './loss-findings.js';
 import { problemFindings } from './problem-findings.js';
 import { levelOf, STATES } from './shapes.js';
+import { slowFindings } from './slow-findings.js';
 import { PRESENT_MS } from './trouble-watch.js';
 import type { Finding, StateOfAgent, Verdict, VerdictInput } from './types.js';
 
@@ -26,6 +27,7 @@ const FINDERS: readonly ((input: VerdictInput) => readonly Finding[])[] = [
   noAgentsFinding,
   lossFindings,
   failingFinding,
+  slowFindings,
   receiverFindings,
   endedFindings,
   problemFindings,

@@ -79,7 +79,7 @@ async function publish(agents: number) {
       rankVariable: 'LOCAL_RANK',
       attributesOf: ({ agent }) => ({ pool: agent }),
       failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
-      sizes: { read: () => Promise.resolve(undefined) },
+      sizes: { read: () => Promise.resolve(undefined), slowness: [] },
     },
   );
   onTestFinished(end);

@@ -1,0 +1,145 @@
+/** Findings about slow transfers and posts, with the cause as far as the times of the sizes tell it. Pure. */
+import { momentText } from '../../ground/figures/clock.js';
+import { binaryText, bytesRateText, listed, numberText, plural, timeText } from '../../ground/figures/figure.js';
+import type { SlowClass, SlowFact, SlowKind } from '../slowness/slow-facts.js';
+import type { Finding, VerdictInput } from './types.js';
+
+/** What the times of the sizes tell. */
+type Cause = 'link' | 'from-size' | 'some-sizes' | 'untold' | 'posting' | 'asking' | 'load' | 'start';
+
+interface CauseText {
+  readonly word: string;
+  readonly advice?: string;
+}
+
+const SLOW = 'Transfers slow';
+const TEXTS: Readonly<Record<Cause, CauseText>> = {
+  link: {
+    word: SLOW,
+    advice:
+      'Check the network of the host, and whether the backend still uses its fast devices: UCX falls back to TCP in silence.',
+  },
+  'from-size': {
+    word: SLOW,
+    advice: 'Check the path that the backend takes from this size on, and the network of the host.',
+  },
+  'some-sizes': {
+    word: SLOW,
+    advice: 'Check what differs for transfers of this size: peer, memory, path of the backend.',
+  },
+  untold: {
+    word: SLOW,
+    advice:
+      'Either the network is slow, or the program asks late for the end of its transfers: transfers of several sizes would tell.',
+  },
+  posting: {
+    word: 'Posts slow',
+    advice: 'The network is not the cause: look for more descriptors in a transfer, or a busy CPU.',
+  },
+  asking: {
+    word: 'Asked late',
+    advice: 'The program asks for the end of its transfers later than usual: its steps may be longer.',
+  },
+  load: { word: 'Busy' },
+  start: { word: 'Cold start' },
+};
+const NOTES: ReadonlySet<SlowKind> = new Set(['late-completion', 'busy', 'cold-start']);
+/** A class must grow by this part of what the link would add, to be slow by the same cause. */
+const SAME_CAUSE = 1 / 3;
+/** Growth that stands out from chance, as a part of the usual time. */
+const VISIBLE = 0.5;
+
+export function slowFindings({ slowness = [], takenMs }: VerdictInput): Finding[] {
+  const groups = new Map<string, SlowFact[]>();
+  for (const fact of slowness) {
+    const key = `${fact.kind} ${causeOf(fact)} ${fact.direction}`;
+    groups.set(key, [...(groups.get(key) ?? []), fact]);
+  }
+  return [...groups.values()]
+    .map((facts) => [...facts].sort((a, b) => b.factor - a.factor))
+    .sort(([a], [b]) => Number(NOTES.has(a!.kind)) - Number(NOTES.has(b!.kind)) || b!.factor - a!.factor)
+    .map((facts) => findingOf(facts, takenMs));
+}
+
+function findingOf(facts: readonly SlowFact[], takenMs: number): Finding {
+  const worst = facts[0]!;
+  const { kind, name } = worst;
+  const { word, advice } = TEXTS[causeOf(worst)];
+  const sinceMs = Math.min(...facts.map((fact) => fact.sinceMs));
+  const subject =
+    facts.length === 1 ? name : `${plural(facts.length, 'agent')} (${listed(facts.map((fact) => fact.name))})`;
+  return {
+    kind,
+    ...(NOTES.has(kind) ? { tone: 'info', shape: 'clock' } : { tone: 'warn', shape: 'triangle' }),
+    word,
+    sentence: `${subject}: ${whatOf(worst)} since ${momentText(sinceMs, takenMs)}. ${whyOf(worst)}`,
+    ...(advice !== undefined && { advice }),
+    agents: facts.map(({ id }) => id),
+    sinceMs,
+  };
+}
+
+function whatOf({ kind, direction, factor, againstOthers, oneDirection }: SlowFact): string {
+  const way = direction === 'transmit' ? 'tx' : 'rx';
+  const usual = againstOthers === true ? 'as earlier agents of this host took' : 'as usual';
+  const other = oneDirection === true ? ` (${way === 'tx' ? 'rx' : 'tx'} is as usual)` : '';
+  const what = kind === 'slow-posts' ? `posts (${way}) take` : `transfers (${way}) take`;
+  return `${what} ${numberText(factor)} times as long ${usual}${other}`;
+}
+
+function whyOf(fact: SlowFact): string {
+  const slow = fact.classes.filter((one) => one.slow);
+  const largest = slow.at(-1);
+  if (largest === undefined) return '';
+  const times = `${binaryText(largest.meanBytes)} takes ${timeText(largest.timeUs)}, usually ${timeText(largest.usualUs)}`;
+  switch (causeOf(fact)) {
+    case 'posting': {
+      const of = `${timeText(largest.postUs)} of ${timeText(largest.timeUs)} is posting, usually ${timeText(largest.usualPostUs)}`;
+      return `At ${binaryText(largest.meanBytes)}, ${of}`;
+    }
+    case 'link':
+      return `The time grows with the bytes, at ${bytesRateText(rateOf(fact, 'timeUs'))}, before ${bytesRateText(rateOf(fact, 'usualUs'))}: ${times}`;
+    case 'from-size':
+      return `From ${sizeText(slow[0]!)} up: ${times}. Smaller ones are as fast as usual`;
+    case 'some-sizes':
+      return `Only at ${listed(slow.map(sizeText))}: ${times}`;
+    case 'untold':
+      return `${times}. One size cannot tell a slow link from late asking`;
+    case 'asking':
+      return `All sizes take longer by about the same time: ${times}`;
+    case 'load':
+      return `More transfers are open at once: ${times}`;
+    case 'start':
+      return times;
+  }
+}
+
+function sizeText({ upToBytes }: SlowClass): string {
+  return upToBytes === null ? `over ${binaryText(2 ** 30)}` : binaryText(upToBytes);
+}
+
+/** Returns the rate at which time grows with the bytes, from the smallest class to the largest that is slow. */
+function rateOf({ classes }: SlowFact, time: 'timeUs' | 'usualUs'): number {
+  const largest = classes.findLast(({ slow }) => slow)!;
+  const [smallest] = classes;
+  if (smallest === largest || smallest === undefined || largest[time] <= smallest[time]) {
+    return (largest.meanBytes * 1e6) / Math.max(1, largest[time]);
+  }
+  return ((largest.meanBytes - smallest.meanBytes) * 1e6) / (largest[time] - smallest[time]);
+}
+
+function causeOf({ kind, classes, ambiguous }: SlowFact): Cause {
+  if (kind === 'slow-posts') return 'posting';
+  if (kind === 'late-completion') return 'asking';
+  if (kind === 'busy') return 'load';
+  if (kind === 'cold-start') return 'start';
+  const largest = classes.findLast(({ slow }) => slow);
+  if (ambiguous === true || classes.length === 1 || largest === undefined) return 'untold';
+  const perByte = (largest.timeUs - largest.usualUs) / largest.meanBytes;
+  const spared = (one: SlowClass): boolean => {
+    const expected = perByte * one.meanBytes;
+    return expected >= VISIBLE * one.usualUs && one.timeUs - one.usualUs < SAME_CAUSE * expected;
+  };
+  if (classes.some((one) => one.meanBytes > largest.meanBytes && spared(one))) return 'some-sizes';
+  return classes.some((one) => one.meanBytes < largest.meanBytes && spared(one)) ? 'from-size' : 'link';
+}
