@@ -111,6 +111,9 @@ export interface TimeModelNumbers {
   readonly bytesPerSecond?: number | undefined;
   /** Part of the time of transfers that posting takes. */
   readonly postShare?: number | undefined;
+  /** How many times as long as usual transfers of the same size take, and their posts. */
+  readonly slowdown?: number | undefined;
+  readonly postSlowdown?: number | undefined;
 }
 
 /** An absent direction did not move. */

@@ -38,6 +38,10 @@ export const METRIC_NIXL_TRANSFER_BASE_TIME = 'nixl.transfer.base.time' as const
 export const METRIC_NIXL_TRANSFER_ASYMPTOTIC_RATE = 'nixl.transfer.asymptotic.rate' as const;
 /** Gauge, 1. Share of the time of transfers that posting took in the last minute. */
 export const METRIC_NIXL_TRANSFER_POST_SHARE = 'nixl.transfer.post.share' as const;
+/** Gauge, 1. How many times as long as usual transfers of the same size take. */
+export const METRIC_NIXL_TRANSFER_SLOWDOWN = 'nixl.transfer.slowdown' as const;
+/** Gauge, 1. How many times as long as usual posting transfers of the same size takes. */
+export const METRIC_NIXL_POST_SLOWDOWN = 'nixl.post.slowdown' as const;
 /** Counter, By. Memory registered. */
 export const METRIC_NIXL_MEMORY_REGISTERED = 'nixl.memory.registered' as const;
 /** Gauge, By. Size of the most recent registration. */

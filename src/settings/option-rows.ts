@@ -134,7 +134,7 @@ export const OPTION_ROWS = {
     group: 'Series',
     default: DEFAULT_SERIES_PRESET,
     description:
-      "series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 130; `full`: all that there are, 270, and 34 for each class of sizes that it moves",
+      "series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 134; `full`: all that there are, 274, and 34 for each class of sizes that it moves",
     details: 'Not together with `builders`.',
   },
   hostname: {

@@ -38,8 +38,8 @@ export interface NixlOptions {
    */
   nixlLabels?: NixlLabels;
   /**
-   * Series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 130; `full`: all that there
-   * are, 270, and 34 for each class of sizes that it moves. Not together with `builders`. Default: `standard`.
+   * Series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 134; `full`: all that there
+   * are, 274, and 34 for each class of sizes that it moves. Not together with `builders`. Default: `standard`.
    */
   series?: SeriesPreset;
   /** Value of the label `hostname` in naming `nixl`. Default: os.hostname(). */

@@ -50,8 +50,8 @@ describe.each(SERIES_PRESETS)('the preset %s', (series) => {
   it('has as many series of an agent as docs/metrics.md states', async () => {
     const samples = samplesOf(await pageOf(directoryOf(1, 4), series));
     const ofAgent = samples.filter(({ labels }) => labels['agent_name'] === 'agent-0');
-    // Models of time, three numbers of each direction, need transfers of several sizes during the last minute.
-    const models = series === 'nixl' ? 0 : 6;
+    // Models of time, five numbers of each direction, need transfers of several sizes over half a minute.
+    const models = series === 'nixl' ? 0 : 10;
     expect(ofAgent).toHaveLength(documented(series) - models);
     if (series === 'standard') expect(documented(series)).toBeLessThanOrEqual(140);
     const others = samples.length - ofAgent.length;

@@ -68,6 +68,8 @@ describe.each(NAMINGS.flatMap((naming) => NIXL_RELEASES.map((release) => ({ nami
         'nixl_ring_utilization_ratio',
         'nixl_time_busy_ratio',
         'nixl_transfer_post_share_ratio',
+        'nixl_transfer_slowdown_ratio',
+        'nixl_post_slowdown_ratio',
         'nixl_duration_sampled_ratio',
       ]);
     });

@@ -7,6 +7,7 @@ import { postingOf } from '../../view/sizes/size-figures.js';
 import { type RecentSizes, KEEP_MS, SizeWindow } from '../../view/sizes/size-window.js';
 import { timeLineOf } from '../../view/sizes/time-line.js';
 import type { SlowFact } from '../../view/slowness/slow-facts.js';
+import type { Slowdowns } from '../../view/slowness/direction-judge.js';
 import { SlownessJudge } from '../../view/slowness/slowness-judge.js';
 import { namesOf } from './agent-names.js';
 
@@ -93,7 +94,11 @@ export class SizeWatch {
     const models = new Map<number, TimeModels>();
     for (const agent of agents) {
       const { transmit, receive } = recentOf(agent);
-      models.set(agent.id, { ...numbersOf('transmit', transmit), ...numbersOf('receive', receive) });
+      const slowdowns = this.#judge.slowdownsOf(agent.id);
+      models.set(agent.id, {
+        ...numbersOf('transmit', transmit, slowdowns?.transmit),
+        ...numbersOf('receive', receive, slowdowns?.receive),
+      });
       const pause = slices.turn();
       if (pause !== undefined) await pause;
     }
@@ -105,11 +110,11 @@ export class SizeWatch {
   }
 }
 
-function numbersOf(direction: keyof TimeModels, recent: RecentSizes['transmit']): TimeModels {
+function numbersOf(direction: keyof TimeModels, recent: RecentSizes['transmit'], slowdowns?: Slowdowns): TimeModels {
   if (recent.length === 0) return {};
   const model = timeLineOf(recent);
   const { baseUs, bytesPerSecond } = model.kind === 'line' ? model : NO_LINE;
-  const numbers: TimeModelNumbers = { baseUs, bytesPerSecond, postShare: postingOf(recent)?.share };
+  const numbers: TimeModelNumbers = { baseUs, bytesPerSecond, postShare: postingOf(recent)?.share, ...slowdowns };
   return { [direction]: numbers };
 }
 

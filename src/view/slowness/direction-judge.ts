@@ -6,7 +6,14 @@ import type { Curve } from './host-curves.js';
 import { carriedBy, type Peer } from './load.js';
 import { BLOCK_MS, BLOCK_TRANSFERS, UsualTimes, type Usual } from './usual-times.js';
 import type { SlowKind } from './slow-facts.js';
-import { comparedIn, growthFactor, type Judged, judgeWindow } from './window-judgement.js';
+import {
+  comparedIn,
+  growthFactor,
+  type Judged,
+  judgeWindow,
+  postGrowthFactor,
+  slowdownOf,
+} from './window-judgement.js';
 
 /** The first transfers of an agent take longer: connections are made, memory is touched for the first time. */
 const FIRST_TRANSFERS = 20;
@@ -20,6 +27,12 @@ const HOLD_MS = 20_000;
 const NOTE_MS = 120_000;
 /** Classes that an agent must have in common with a curve: one alone cannot tell a slow link from late asking. */
 const COMMON_CLASSES = 2;
+
+/** How many times as long as usual transfers take, and their posts; absent where nothing tells it. */
+export interface Slowdowns {
+  readonly slowdown: number | undefined;
+  readonly postSlowdown: number | undefined;
+}
 
 /** What is found now. */
 export interface FoundSlowness {
@@ -81,6 +94,12 @@ export class DirectionJudge {
     if (this.#short.endMs - this.#short.beginMs > LONG_MS) return undefined;
     const factor = growthFactor(comparedIn(this.#short, usual));
     return factor === undefined ? undefined : { carried: carriedBy(this.#short, usual), factor };
+  }
+
+  get slowdowns(): Slowdowns {
+    this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS);
+    const compared = comparedIn(this.#short, this.reference.usual);
+    return { slowdown: slowdownOf(compared), postSlowdown: postGrowthFactor(compared) };
   }
 
   /** Judges after each sample with transfers, and learns. Returns true if it learned. */

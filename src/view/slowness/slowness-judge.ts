@@ -1,6 +1,6 @@
 /** Judges the speed of the transfers of all agents of a host, by a sample every few seconds. Pure. */
 import type { TimeBySize } from '../../ground/tally.js';
-import { DirectionJudge, type FoundSlowness } from './direction-judge.js';
+import { DirectionJudge, type FoundSlowness, type Slowdowns } from './direction-judge.js';
 import { HostCurves } from './host-curves.js';
 import type { Peer } from './load.js';
 import type { SlowClass, SlowFact } from './slow-facts.js';
@@ -41,6 +41,12 @@ export class SlownessJudge {
 
   get facts(): readonly SlowFact[] {
     return this.#facts;
+  }
+
+  /** Returns what the last 20 seconds or transfers tell; undefined for an unknown agent. */
+  slowdownsOf(id: number): Readonly<Record<JudgedDirection, Slowdowns>> | undefined {
+    const judges = this.#agents.get(id);
+    return judges && { transmit: judges.transmit.slowdowns, receive: judges.receive.slowdowns };
   }
 
   /** Takes a sample of all agents. Agents that are missing in it are forgotten. */

@@ -64,10 +64,26 @@ export function comparedIn(window: TimeWindow, usual: Usual): Compared[] {
   return compare(window.classes, usual.classes, window.endedInPost >= IN_POST * window.transfers);
 }
 
-/** Returns how many times as long the median transfer takes; undefined without transfers to compare. */
+/** Returns how many times as long the median transfer takes, without the growth of its post; undefined without any to compare. */
 export function growthFactor(compared: readonly Compared[]): number | undefined {
   if (compared.length === 0) return undefined;
   return weightedMedian(compared.map(({ p50, usualP50, count }) => ({ value: p50 / usualP50, count })));
+}
+
+/** The same with the time of posting. */
+export function slowdownOf(compared: readonly Compared[]): number | undefined {
+  if (compared.length === 0) return undefined;
+  return weightedMedian(compared.map(({ now, usualP50, count }) => ({ value: now.p50 / usualP50, count })));
+}
+
+/** The same of their posts; undefined without posts to compare. */
+export function postGrowthFactor(compared: readonly Compared[]): number | undefined {
+  const posted = compared.filter(({ now, usual }) => now.post !== undefined && usual.post !== undefined);
+  return posted.length === 0 ? undefined : weightedMedian(posted.map(postFactor));
+}
+
+function postFactor({ now, usualPost, count }: Compared): { value: number; count: number } {
+  return { value: now.post!.p50 / Math.max(1, usualPost), count };
 }
 
 function slowPostsOf(compared: readonly Compared[], factor: number): readonly Compared[] {
