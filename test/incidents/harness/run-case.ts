@@ -1,0 +1,25 @@
+/** Runs a labelled case through rings, collector and serve. */
+import type { Case } from '../cases.js';
+import { RunningWorld } from '../world/run-world.js';
+import { WORLDS } from '../worlds.js';
+import { BEGAN_MS, play } from './play.js';
+import { type Spell, Spells } from './said.js';
+import { Stage } from './stage.js';
+import { SAMPLE_MS, Watch } from './watch.js';
+
+export const SEED = 45;
+
+export function runCase({ name, world: worldName, faults, seconds }: Case, seed = SEED): Spell[] {
+  const world = WORLDS[worldName];
+  const stage = new Stage(BEGAN_MS);
+  try {
+    const watch = new Watch(() => stage.snapshot(), BEGAN_MS);
+    const spells = new Spells(BEGAN_MS);
+    play(world, new RunningWorld(world, faults, seed, seconds), stage, seconds, SAMPLE_MS, () => spells.take(stage.nowMs, watch.sample()));
+    return spells.all;
+  } catch (error) {
+    throw new Error(`the case ${name} cannot be run`, { cause: error });
+  } finally {
+    stage.close();
+  }
+}

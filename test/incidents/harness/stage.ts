@@ -1,0 +1,143 @@
+/**
+ * Real rings, which this process writes in place of agents, and the real collector, which it makes drain them: each step of virtual
+ * time is a flush and a drain. Snapshots are those of the collector, with virtual times.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { AgentLife, AgentSnapshot } from '../../../src/ground/tally.js';
+import { DEFAULT_DEAD_TTL_MS } from '../../../src/ground/source-limits.js';
+import { EVENTS } from '../../../src/mapping/events.js';
+import { tallyOptions } from '../../../src/mapping/tally-options.js';
+import { RingWriter } from '../../../src/shm-bridge/ring-writer.js';
+import { openSource, type RingSource } from '../../../src/shm-bridge/source.js';
+import type { Snapshot } from '../../../src/shm-bridge/types.js';
+
+/** Layout of the rings of NIXL 1.5.1. */
+const WIRE_VERSION = 4;
+/** Time between two flushes of an agent. */
+export const FLUSH_MS = 100;
+/** So long that the collector's thread acts only when it is asked to. */
+const DRAIN_INTERVAL_MS = 10_000;
+const DRAIN_INTERVAL_OF_SERVE_MS = 20;
+/** The time of an event, which rings of this layout do not hold. */
+const NO_TIME = 0n;
+
+/** What the rings do not show in virtual time. */
+interface Times {
+  readonly startTimeMs: number;
+  lastEventMs: number | undefined;
+  endedMs: number | undefined;
+  hasNewEvents: boolean;
+  /** Flushes for which the ring had no room. */
+  fullFlushes: number;
+}
+
+const TYPES = new Map(EVENTS.map(({ event, type }) => [event, type]));
+
+export class Stage {
+  readonly #directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-incidents-'));
+  readonly #writers = new Map<string, RingWriter>();
+  readonly #times = new Map<string, Times>();
+  readonly #source: RingSource;
+  #nowMs: number;
+  #hasNewEvents = false;
+
+  constructor(beganMs: number) {
+    this.#nowMs = beganMs;
+    this.#source = openSource({
+      directories: [this.#directory],
+      drainIntervalMs: DRAIN_INTERVAL_MS,
+      tally: tallyOptions(),
+    });
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  begin(agent: string): void {
+    this.#writers.set(agent, new RingWriter(path.join(this.#directory, agent), { wireVersion: WIRE_VERSION }));
+    this.#times.set(agent, {
+      startTimeMs: this.#nowMs,
+      lastEventMs: undefined,
+      endedMs: undefined,
+      hasNewEvents: false,
+      fullFlushes: 0,
+    });
+    this.#source.drainNow();
+  }
+
+  /** @throws Error for an unknown event or a full ring */
+  write(agent: string, event: string, value: number): void {
+    const type = TYPES.get(event);
+    if (type === undefined) throw new Error(`${event} is not an event of NIXL`);
+    const isWritten = this.#writers.get(agent)!.push({ type, value, timestampUs: NO_TIME });
+    if (!isWritten) throw new Error(`the ring of ${agent} is full`);
+    this.#times.get(agent)!.hasNewEvents = true;
+    this.#hasNewEvents = true;
+  }
+
+  /** Counts the ring of an agent as full at this flush. */
+  refuse(agent: string): void {
+    this.#times.get(agent)!.fullFlushes++;
+  }
+
+  /** Lets the agent's process end. */
+  end(agent: string): void {
+    this.#times.get(agent)!.endedMs ??= this.#nowMs;
+  }
+
+  has(agent: string): boolean {
+    return this.#times.has(agent);
+  }
+
+  /** Makes what was written a flush at this time, and drains it. */
+  flush(nowMs: number): void {
+    this.#nowMs = nowMs;
+    if (!this.#hasNewEvents) return;
+    this.#source.drainNow();
+    this.#hasNewEvents = false;
+    for (const times of this.#times.values()) {
+      if (times.hasNewEvents) times.lastEventMs = nowMs;
+      times.hasNewEvents = false;
+    }
+  }
+
+  snapshot(): Snapshot {
+    const snapshot = this.#source.snapshot({ exponential: true, sizeClasses: true });
+    return {
+      ...snapshot,
+      takenMs: this.#nowMs,
+      agents: snapshot.agents.filter((agent) => this.#isKept(agent)).map((agent) => this.#inVirtualTime(agent)),
+      collector: { ...snapshot.collector, drainIntervalMs: DRAIN_INTERVAL_OF_SERVE_MS, maxLagMs: 0, sinceTickMs: 0 },
+    };
+  }
+
+  close(): void {
+    this.#source.close();
+    for (const writer of this.#writers.values()) writer.close();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  #isKept({ agent }: AgentSnapshot): boolean {
+    const { endedMs = this.#nowMs } = this.#times.get(agent)!;
+    return this.#nowMs - endedMs <= DEFAULT_DEAD_TTL_MS;
+  }
+
+  #inVirtualTime(agent: AgentSnapshot): AgentSnapshot {
+    const { startTimeMs, lastEventMs, endedMs, fullFlushes } = this.#times.get(agent.agent)!;
+    const life: AgentLife = endedMs === undefined ? 'alive' : 'dead';
+    return {
+      ...agent,
+      life,
+      searched: true,
+      exported: true,
+      startTimeMs,
+      lastEventMs,
+      flushIntervalMs: FLUSH_MS,
+      foundFull: agent.foundFull + fullFlushes,
+      foundFullMs: fullFlushes * DRAIN_INTERVAL_OF_SERVE_MS,
+    };
+  }
+}

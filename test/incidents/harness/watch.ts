@@ -1,0 +1,52 @@
+/** What serve says about the agents of a stage: its own samples, answers and verdicts, one each few seconds of virtual time. */
+import type { Snapshot } from '../../../src/shm-bridge/types.js';
+import { agentsSummary } from '../../../src/serve/api/agents.js';
+import { Recorder } from '../../../src/serve/history/recorder.js';
+import { verdictInput } from '../../../src/view/answers/verdict-input.js';
+import { levelOf } from '../../../src/view/verdict/shapes.js';
+import { verdictOf } from '../../../src/view/verdict/verdict.js';
+import type { Said } from './said.js';
+import { SlownessWatch } from './slowness.js';
+
+/** Time between two samples of serve. */
+export const SAMPLE_MS = 4000;
+const FACTS = { version: '0', hostname: 'host', directories: ['/rings'], globs: [] };
+
+export class Watch {
+  readonly #recorder: Recorder;
+  readonly #slowness = new SlownessWatch();
+  readonly #startedMs: number;
+
+  constructor(snapshot: () => Snapshot, startedMs: number) {
+    this.#startedMs = startedMs;
+    this.#recorder = new Recorder({
+      peek: snapshot,
+      peekInSlices: () => Promise.resolve(snapshot()),
+      customErrors: [],
+      beganMs: startedMs,
+      onFailure: (reason) => {
+        throw new Error(reason);
+      },
+      later: (work) => work(),
+    });
+    this.#recorder.close(); // ends its timer: samples are taken in virtual time
+  }
+
+  /** Takes a sample, and returns what is said at this time. */
+  sample(): Said[] {
+    const sample = this.#recorder.sample(-Infinity)!;
+    const facts = { ...FACTS, startedMs: this.#startedMs };
+    const answer = agentsSummary({ facts, recorder: this.#recorder, sample, failingExporters: [], gpusOf: () => undefined });
+    const input = verdictInput(answer, { name: 'host' });
+    const names = new Map(input.agents.map(({ id, name }) => [id, name]));
+    for (const { id, name } of input.ended ?? []) names.set(id, name);
+    const said = verdictOf(input).findings.map((finding) => ({
+      kind: finding.kind,
+      level: levelOf(finding),
+      agents: finding.agents.map((id) => names.get(id) ?? String(id)),
+      sinceMs: finding.sinceMs,
+      sentence: finding.sentence,
+    }));
+    return [...said, ...this.#slowness.sample(sample.snapshot)];
+  }
+}

@@ -1,0 +1,4 @@
+// Registers the hooks: see typescript-hooks.mjs.
+import { register } from 'node:module';
+
+register('./typescript-hooks.mjs', import.meta.url);
