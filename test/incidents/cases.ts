@@ -1,7 +1,8 @@
 /** Labelled cases: what happens in a world, and what must be said about it. Times in seconds from the start. */
 import type { Fault } from './world/shapes.js';
 import { KiB, MiB, namesOf } from './world/programs.js';
-import { ONSET_S, WORLDS } from './worlds.js';
+import type { WORLDS } from './worlds.js';
+import { ONSET_S } from './worlds.js';
 
 /** A finding that must be said: about these agents, within a time after its cause began. */
 export interface Label {

@@ -12,7 +12,14 @@ interface Source {
 }
 
 /** Calls `sample` each `sampleMs` of virtual time. */
-export function play(world: World, running: Source, stage: Stage, seconds: number, sampleMs: number, sample: () => void): void {
+export function play(
+  world: World,
+  running: Source,
+  stage: Stage,
+  seconds: number,
+  sampleMs: number,
+  sample: () => void,
+): void {
   for (let atMs = 0; atMs <= seconds * 1000; atMs += FLUSH_MS) {
     for (const { name, fromS = 0 } of world) {
       if (stage.has(name) || fromS * 1000 > atMs) continue;

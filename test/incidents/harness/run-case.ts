@@ -4,18 +4,27 @@ import { RunningWorld } from '../world/run-world.js';
 import { WORLDS } from '../worlds.js';
 import { BEGAN_MS, play } from './play.js';
 import { type Spell, Spells } from './said.js';
+import type { JudgedSample } from './slowness.js';
 import { Stage } from './stage.js';
 import { SAMPLE_MS, Watch } from './watch.js';
 
 export const SEED = 45;
 
-export function runCase({ name, world: worldName, faults, seconds }: Case, seed = SEED): Spell[] {
+interface RunOptions {
+  readonly seed?: number | undefined;
+  /** Takes what the judge of slowness is given. */
+  readonly onJudged?: ((sample: JudgedSample) => void) | undefined;
+}
+
+export function runCase({ name, world: worldName, faults, seconds }: Case, options: RunOptions = {}): Spell[] {
+  const { seed = SEED, onJudged } = options;
   const world = WORLDS[worldName];
   const stage = new Stage(BEGAN_MS);
   try {
-    const watch = new Watch(() => stage.snapshot(), BEGAN_MS);
+    const watch = new Watch(() => stage.snapshot(), BEGAN_MS, onJudged);
     const spells = new Spells(BEGAN_MS);
-    play(world, new RunningWorld(world, faults, seed, seconds), stage, seconds, SAMPLE_MS, () => spells.take(stage.nowMs, watch.sample()));
+    const running = new RunningWorld(world, faults, seed, seconds);
+    play(world, running, stage, seconds, SAMPLE_MS, () => spells.take(stage.nowMs, watch.sample()));
     return spells.all;
   } catch (error) {
     throw new Error(`the case ${name} cannot be run`, { cause: error });

@@ -32,7 +32,10 @@ export class Spells {
     for (const { kind, level, agents, sinceMs = takenMs, sentence } of said) {
       for (const agent of agents.length === 0 ? [''] : agents) {
         const key = `${kind} ${level} ${agent}`;
-        const spell = open.get(key) ?? this.#open.get(key) ?? this.#begin({ kind, level, agent, sentence, sinceS: (sinceMs - this.#beganMs) / 1000, saidS: takenS });
+        const spell =
+          open.get(key) ??
+          this.#open.get(key) ??
+          this.#begin({ kind, level, agent, sentence, sinceS: (sinceMs - this.#beganMs) / 1000, saidS: takenS });
         open.set(key, spell);
       }
     }

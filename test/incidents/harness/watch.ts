@@ -1,12 +1,12 @@
 /** What serve says about the agents of a stage: its own samples, answers and verdicts, one each few seconds of virtual time. */
-import type { Snapshot } from '../../../src/shm-bridge/types.js';
 import { agentsSummary } from '../../../src/serve/api/agents.js';
 import { Recorder } from '../../../src/serve/history/recorder.js';
+import type { Snapshot } from '../../../src/shm-bridge/types.js';
 import { verdictInput } from '../../../src/view/answers/verdict-input.js';
 import { levelOf } from '../../../src/view/verdict/shapes.js';
 import { verdictOf } from '../../../src/view/verdict/verdict.js';
 import type { Said } from './said.js';
-import { SlownessWatch } from './slowness.js';
+import { type JudgedSample, saidOf, SlownessWatch } from './slowness.js';
 
 /** Time between two samples of serve. */
 export const SAMPLE_MS = 4000;
@@ -16,9 +16,12 @@ export class Watch {
   readonly #recorder: Recorder;
   readonly #slowness = new SlownessWatch();
   readonly #startedMs: number;
+  readonly #onJudged: (sample: JudgedSample) => void;
 
-  constructor(snapshot: () => Snapshot, startedMs: number) {
+  /** `onJudged`: takes what the judge of slowness is given. */
+  constructor(snapshot: () => Snapshot, startedMs: number, onJudged: (sample: JudgedSample) => void = () => {}) {
     this.#startedMs = startedMs;
+    this.#onJudged = onJudged;
     this.#recorder = new Recorder({
       peek: snapshot,
       peekInSlices: () => Promise.resolve(snapshot()),
@@ -35,11 +38,15 @@ export class Watch {
   /** Takes a sample, and returns what is said at this time. */
   sample(): Said[] {
     const sample = this.#recorder.sample(-Infinity)!;
-    const facts = { ...FACTS, startedMs: this.#startedMs };
-    const answer = agentsSummary({ facts, recorder: this.#recorder, sample, failingExporters: [], gpusOf: () => undefined });
+    const answer = agentsSummary({
+      facts: { ...FACTS, startedMs: this.#startedMs },
+      recorder: this.#recorder,
+      sample,
+      failingExporters: [],
+      gpusOf: () => undefined,
+    });
     const input = verdictInput(answer, { name: 'host' });
-    const names = new Map(input.agents.map(({ id, name }) => [id, name]));
-    for (const { id, name } of input.ended ?? []) names.set(id, name);
+    const names = new Map([...input.agents, ...(input.ended ?? [])].map(({ id, name }) => [id, name]));
     const said = verdictOf(input).findings.map((finding) => ({
       kind: finding.kind,
       level: levelOf(finding),
@@ -47,6 +54,9 @@ export class Watch {
       sinceMs: finding.sinceMs,
       sentence: finding.sentence,
     }));
-    return [...said, ...this.#slowness.sample(sample.snapshot)];
+    const { takenMs, agents } = sample.snapshot;
+    const judged = { takenMs, agents: agents.map(({ id, agent, timeBySize }) => ({ id, name: agent, timeBySize })) };
+    this.#onJudged(judged);
+    return [...said, ...saidOf(this.#slowness.sample(judged))];
   }
 }

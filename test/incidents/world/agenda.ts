@@ -14,7 +14,7 @@ export class Agenda {
     const heap = this.#heap;
     const entry = { atUs, order: this.#added++, happen };
     let at = heap.push(entry) - 1;
-    for (; at > 0; ) {
+    for (; at > 0;) {
       const parent = (at - 1) >> 1;
       if (!isBefore(entry, heap[parent]!)) break;
       heap[at] = heap[parent]!;

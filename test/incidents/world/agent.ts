@@ -162,7 +162,8 @@ export class Agent implements Stepped {
   #need(atUs: number, bytes: number): number {
     const { noise, outlierShare } = this.row;
     const outlier = this.random.uniform() < outlierShare ? OUTLIER_FACTOR : 1;
-    const factor = this.#times('size', atUs, bytes) * this.#times('class', atUs, bytes) * this.#times('some', atUs, bytes);
+    const factor =
+      this.#times('size', atUs, bytes) * this.#times('class', atUs, bytes) * this.#times('some', atUs, bytes);
     return bytes * noise(this.random) * outlier * factor;
   }
 

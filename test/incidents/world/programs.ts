@@ -32,7 +32,12 @@ export const aroundAt =
 
 export const always = (count: number) => (): number => count;
 
-export const posts = (us: number, sigma: number, tail: readonly [share: number, factor: number], perBlock: readonly [us: number, bytes: number] = [0, MiB]): Posting => ({
+export const posts = (
+  us: number,
+  sigma: number,
+  tail: readonly [share: number, factor: number],
+  perBlock: readonly [us: number, bytes: number] = [0, MiB],
+): Posting => ({
   us,
   sigma,
   tailShare: tail[0],
@@ -86,6 +91,9 @@ export function namesOf(text: string): string[] {
     const [, letter = '', from = ''] = /^(\D+)(\d+)$/.exec(first) ?? [];
     if (last === undefined) return [first];
     const to = Number(/\d+$/.exec(last)![0]);
-    return Array.from({ length: to - Number(from) + 1 }, (_, i) => letter + String(Number(from) + i).padStart(from.length, '0'));
+    return Array.from(
+      { length: to - Number(from) + 1 },
+      (_, i) => letter + String(Number(from) + i).padStart(from.length, '0'),
+    );
   });
 }

@@ -43,7 +43,8 @@ export class RunningWorld {
   #link(links: Map<string, Link>, row: AgentRow, faults: Faults, seconds: number): Link {
     const name = row.link ?? row.name;
     const link = links.get(name) ?? new Link(this.#agenda, (atUs) => row.bytesPerUs / faults.factor('link', atUs));
-    if (!links.has(name)) for (const atUs of faults.linkChangesUs(seconds)) this.#agenda.add(atUs, (nowUs) => link.changeRate(nowUs));
+    if (!links.has(name))
+      for (const atUs of faults.linkChangesUs(seconds)) this.#agenda.add(atUs, (nowUs) => link.changeRate(nowUs));
     links.set(name, link);
     return link;
   }
@@ -51,7 +52,8 @@ export class RunningWorld {
   #loop(loops: Map<string, EngineLoop>, { name: agent, loop: shape }: AgentRow): EngineLoop | undefined {
     if (shape === undefined) return undefined;
     const name = shape.shared ?? agent;
-    const loop = loops.get(name) ?? new EngineLoop(this.#agenda, new Random(seedOf(this.#seed, `loop of ${name}`)), shape);
+    const loop =
+      loops.get(name) ?? new EngineLoop(this.#agenda, new Random(seedOf(this.#seed, `loop of ${name}`)), shape);
     loops.set(name, loop);
     return loop;
   }
@@ -63,7 +65,8 @@ export class RunningWorld {
     const random = new Random(seedOf(this.#seed, `asking of ${agent.row.name}`));
     const beginUs = fromS * 1e6;
     if (asking.kind === 'poisson') this.#askAtRandom(agent, random, beginUs);
-    if (asking.kind === 'burst') this.#agenda.add(beginUs + random.uniform() * asking.everyS * 1e6, (atUs) => this.#askBurst(agent, random, atUs));
+    if (asking.kind === 'burst')
+      this.#agenda.add(beginUs + random.uniform() * asking.everyS * 1e6, (atUs) => this.#askBurst(agent, random, atUs));
     if (asking.kind === 'closed') this.#agenda.add(beginUs, (atUs) => this.#keepOpen(agent, random, atUs));
   }
 
@@ -104,7 +107,9 @@ export class RunningWorld {
     let chains = 0;
     const follow = (nowUs: number): void => {
       if (chains > open(nowUs / 1e6)) return void chains--;
-      agent.ask(nowUs, size(random, nowUs / 1e6, i), (seenUs) => this.#agenda.add(seenUs + thinkS * random.gap() * 1e6, follow));
+      agent.ask(nowUs, size(random, nowUs / 1e6, i), (seenUs) =>
+        this.#agenda.add(seenUs + thinkS * random.gap() * 1e6, follow),
+      );
     };
     const fill = (nowUs: number): void => {
       for (; chains < open(nowUs / 1e6); chains++) this.#agenda.add(nowUs + thinkS * random.uniform() * 1e6, follow);
