@@ -1,5 +1,8 @@
-/** The judge of slowness, as serve asks it. */
-import { isSlowAlarm, type SlowFact } from '../../../src/view/slowness/slow-facts.js';
+/** The judge of slowness, as serve asks it, and what the verdict makes of its facts. */
+import { levelOf } from '../../../src/view/verdict/shapes.js';
+import { slowFindings } from '../../../src/view/verdict/slow-findings.js';
+import type { Finding, VerdictInput } from '../../../src/view/verdict/types.js';
+import type { SlowFact } from '../../../src/view/slowness/slow-facts.js';
 import { type JudgedAgent, SlownessJudge } from '../../../src/view/slowness/slowness-judge.js';
 import type { Said } from './said.js';
 
@@ -18,12 +21,17 @@ export class SlownessWatch {
   }
 }
 
-export function saidOf(facts: readonly SlowFact[]): Said[] {
-  return facts.map((fact) => ({
-    kind: fact.kind,
-    level: isSlowAlarm(fact) ? 'alarm' : 'note',
-    agents: [fact.name],
-    sinceMs: fact.sinceMs,
-    sentence: `${fact.direction}, ${fact.factor?.toFixed(1)} times`,
-  }));
+/** Returns what the verdict says of the facts alone. */
+export function saidOf(slowness: readonly SlowFact[], takenMs: number): Said[] {
+  const input: Pick<VerdictInput, 'slowness' | 'takenMs'> = { slowness, takenMs };
+  const names = new Map(slowness.map(({ id, name }) => [id, name]));
+  const findings = slowFindings(input as VerdictInput);
+  return toSaid(findings.map((finding) => ({ ...finding, names: finding.agents.map((id) => names.get(id)!) })));
+}
+
+export function toSaid(findings: readonly Finding[]): Said[] {
+  return findings.map((finding) => {
+    const { kind, names = [], sinceMs, sentence } = finding;
+    return { kind, level: levelOf(finding), agents: names, sinceMs, sentence };
+  });
 }

@@ -3,10 +3,9 @@ import { agentsSummary } from '../../../src/serve/api/agents.js';
 import { Recorder } from '../../../src/serve/history/recorder.js';
 import type { Snapshot } from '../../../src/shm-bridge/types.js';
 import { verdictInput } from '../../../src/view/answers/verdict-input.js';
-import { levelOf } from '../../../src/view/verdict/shapes.js';
 import { verdictOf } from '../../../src/view/verdict/verdict.js';
 import type { Said } from './said.js';
-import { type JudgedSample, saidOf, SlownessWatch } from './slowness.js';
+import { type JudgedSample, SlownessWatch, toSaid } from './slowness.js';
 
 /** Time between two samples of serve. */
 export const SAMPLE_MS = 4000;
@@ -38,25 +37,17 @@ export class Watch {
   /** Takes a sample, and returns what is said at this time. */
   sample(): Said[] {
     const sample = this.#recorder.sample(-Infinity)!;
+    const { takenMs, agents } = sample.snapshot;
+    const judged = { takenMs, agents: agents.map(({ id, agent, timeBySize }) => ({ id, name: agent, timeBySize })) };
+    this.#onJudged(judged);
     const answer = agentsSummary({
       facts: { ...FACTS, startedMs: this.#startedMs },
       recorder: this.#recorder,
       sample,
       failingExporters: [],
+      slowness: this.#slowness.sample(judged),
       gpusOf: () => undefined,
     });
-    const input = verdictInput(answer, { name: 'host' });
-    const names = new Map([...input.agents, ...(input.ended ?? [])].map(({ id, name }) => [id, name]));
-    const said = verdictOf(input).findings.map((finding) => ({
-      kind: finding.kind,
-      level: levelOf(finding),
-      agents: finding.agents.map((id) => names.get(id) ?? String(id)),
-      sinceMs: finding.sinceMs,
-      sentence: finding.sentence,
-    }));
-    const { takenMs, agents } = sample.snapshot;
-    const judged = { takenMs, agents: agents.map(({ id, agent, timeBySize }) => ({ id, name: agent, timeBySize })) };
-    this.#onJudged(judged);
-    return [...said, ...saidOf(this.#slowness.sample(judged))];
+    return toSaid(verdictOf(verdictInput(answer, { name: 'host' })).findings);
   }
 }
