@@ -69,6 +69,7 @@ export async function whileServing(
         customErrors: rings.customEvents.filter(isCustomError),
         rankVariable: rings.rankVariable,
         attributesOf,
+        endedKeptMs: settings.endedKept,
         failingExporters,
         sizes: pipeline.sizes(),
       });

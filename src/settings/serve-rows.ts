@@ -251,6 +251,15 @@ export const SERVE_ROWS = {
     default: 'on',
     description: 'live page for browsers at /, and its figures at /api/v1/agents: `on` or `off`',
   },
+  endedKept: {
+    shape: TIMER,
+    needs: 'server',
+    flag: { name: 'endedKept', takes: '<ms>' },
+    group: 'HTTP server',
+    default: 3_600_000,
+    description: 'time for which agents that ended stay on the page, in `top` and at /api/v1/agents',
+    details: 'Their series end after `--dead-ttl`.',
+  },
   state: {
     shape: word(['on', 'off']),
     flag: { name: 'state', takes: '<on-or-off>' },

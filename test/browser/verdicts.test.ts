@@ -57,7 +57,7 @@ describe.skipIf(chromiumPath() === undefined)('the page says', () => {
     await until(async () => (await page.locator('#small-figures').innerText()).includes('≥'));
   });
 
-  it('which agent died while it was transferring', async () => {
+  it('which agent ended while it transferred, and keeps it at the end of the table', async () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '20', '--name', 'well']);
     const dying = startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '50', '--name', 'dying']);
@@ -65,11 +65,17 @@ describe.skipIf(chromiumPath() === undefined)('the page says', () => {
     await until(async () => (await page.locator('#agents-body').innerText()).includes('dying-0'));
     await until(async () => /finished\s*[1-9]/.test(await page.locator('#requests .legend').innerText()));
     await dying.stop('SIGKILL');
-    await until(async () => (await said(page)).word === 'Agent ended');
-    const { tone, sentence } = await said(page);
-    expect(tone).toBe('bad');
+    await until(async () => (await page.locator('#findings-button').innerText()).includes('1\u00a0note'));
+    expect(await said(page)).toMatchObject({ tone: 'ok', word: 'All well' });
     expect(await small(page, 'Memory registered').innerText()).toContain('2\u00a0agents (1 ended)');
-    expect(sentence).toMatch(/dying-0 ended at \d\d:\d\d:\d\d while it was transferring/);
+    await page.locator('#findings-button').click();
+    const note = page.locator('#findings li');
+    expect(await note.innerText()).toMatch(/dying-0\s+Ended at \d\d:\d\d:\d\d while it transferred/);
+    expect(await note.getAttribute('data-tone')).toBe('info');
+    // Rows under the pointer keep their places.
+    await page.mouse.move(0, 0);
+    const last = page.locator('#agents-body tr:not([aria-hidden])').last();
+    await until(async () => /dying-0[^]*ended \d+\ss ago/.test(await last.innerText()));
   });
 
   it('when an agent restarted, and what its percentiles were', async () => {

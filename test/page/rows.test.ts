@@ -29,6 +29,13 @@ describe('the rows of the table', () => {
     expect(sorted('name')).toEqual(['Decode-0', 'tp0', 'tp1', 'tp2', 'tp10']);
   });
 
+  it('have ended ones last in every order', () => {
+    const all = [row('a', { txBytesPerSecond: 99, state: 'ended' }), ...rows];
+    for (const sort of ['problems', 'name', '-name', 'tx', '-tx', 'state']) {
+      expect(names([...all].sort(orderOf(sort))).at(-1)).toBe('a');
+    }
+  });
+
   it('are sorted by a column in both directions, unknown values last', () => {
     expect(sorted('tx')).toEqual(['tp0', 'tp10', 'Decode-0', 'tp1', 'tp2']);
     expect(sorted('-tx')).toEqual(['tp1', 'Decode-0', 'tp10', 'tp0', 'tp2']);

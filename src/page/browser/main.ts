@@ -3,8 +3,8 @@ import type { HistoryEvent } from '../../view/answers/history-answer.js';
 import { momentText, spanText } from '../../ground/figures/clock.js';
 import { plural, UNKNOWN } from '../../ground/figures/figure.js';
 import { errorsOf } from '../../view/model/agent-model.js';
-import { ENDED_KEPT_MS } from '../../view/verdict/end-watch.js';
 import { SHAPES } from '../../view/verdict/shapes.js';
+import { LIVES_MS } from '../../view/verdict/succession.js';
 import { PRESENT_MS } from '../../view/verdict/trouble-watch.js';
 import type { Verdict } from '../../view/verdict/types.js';
 import { SORTS } from './agents/columns.js';
@@ -93,7 +93,7 @@ listenToKeys({
 makeCopyButtons();
 setText(
   byId('lasting'),
-  `A finding stays for ${spanText(PRESENT_MS)} after its last cause, an end for ${spanText(ENDED_KEPT_MS)}.`,
+  `A finding stays for ${spanText(PRESENT_MS)} after its last cause, the note of an end for ${spanText(LIVES_MS)}.`,
 );
 byId('help-link').addEventListener('click', (event) => {
   event.preventDefault();

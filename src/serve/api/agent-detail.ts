@@ -17,13 +17,15 @@ export function agentAnswer(source: DetailSource, id: number): AgentsAnswer<Agen
   const { agents, snapshot } = source.sample;
   const model = agents.find((agent) => agent.id === id);
   const agent = snapshot.agents.find((one) => one.id === id);
-  if (model === undefined || agent === undefined) return answerOf<AgentDetail>(source, { agents: [], folded: 0 });
+  if (model === undefined) return answerOf<AgentDetail>(source, { agents: [], folded: 0 });
+  const path = agent?.path ?? `${model.directory}/${model.agent}`;
   const detail: AgentDetail = {
     ...agentData(model, source),
-    path: oneLine(agent.path),
-    ring: positionsOf(agent.path),
+    path: oneLine(path),
+    ring: positionsOf(path),
     ...source.processOf(id),
-    attributes: source.attributesOf(agent),
+    // An agent that is no longer exported has no series.
+    attributes: agent === undefined ? {} : source.attributesOf(agent),
   };
   return answerOf(source, { agents: [detail], folded: 0 });
 }

@@ -74,12 +74,13 @@ export function answerOf<Agent extends ServedAgent>(
 
 /** Adds what the recording knows of an agent, without histograms. */
 function agentSummary(agent: ServedAgent, { recorder, sample, gpusOf }: AnswerSource): ServedAgent {
-  const { recent, ends } = recorder.record;
+  const { recent, ends, troubles } = recorder.record;
   const { id, lastEventMs, startTimeMs } = agent;
   return {
     ...agent,
     lastEventMs: undefined,
     idleMs: Math.max(0, Math.round(sample.snapshot.takenMs - (lastEventMs ?? startTimeMs))),
+    failedMs: troubles.failedMs(id),
     endedMs: ends.endedMs(id),
     troubles: sample.troubles.get(id) ?? {},
     recentTransferTimeUs: recent.of(agent, 'transferTimesUs'),

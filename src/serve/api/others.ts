@@ -10,7 +10,8 @@ export function fold<Agent extends ServedAgent>(
 ): Pick<AgentsAnswer<Agent>, 'agents' | 'folded'> {
   if (all.length <= mostAgents) return { agents: all, folded: 0 };
   // Lists the same active agents every time: a rate needs the same agent in two answers.
-  const weight = ({ idleMs, flushIntervalMs }: Agent): number => (isIdle(idleMs, flushIntervalMs) ? 1 : 0);
+  const weight = ({ idleMs, flushIntervalMs, life }: Agent): number =>
+    life === 'dead' ? 2 : isIdle(idleMs, flushIntervalMs) ? 1 : 0;
   const inOrder = [...all].sort((a, b) => weight(a) - weight(b) || a.id - b.id);
   return {
     agents: [...inOrder.slice(0, mostAgents), others(inOrder.slice(mostAgents))],
@@ -24,6 +25,7 @@ const OF_ONE: readonly (keyof ServedAgent)[] = [
   'writers',
   'wireVersion',
   'endedMs',
+  'failedMs',
   'gpus',
   'recentTransferTimeUs',
   'recentPostTimeUs',

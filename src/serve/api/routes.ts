@@ -38,6 +38,7 @@ export interface ServeContext {
   readonly rankVariable: string;
   /** Returns the configured attributes of an agent's series. */
   readonly attributesOf: (agent: AgentSnapshot) => Readonly<Record<string, unknown>>;
+  readonly endedKeptMs: number;
   readonly failingExporters: () => readonly FailingExporter[];
   readonly sizes: Pick<SizeWatch, 'read' | 'slowness'>;
 }
@@ -50,6 +51,7 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
     ...peeks,
     customErrors: context.customErrors,
     beganMs: startedMs,
+    endedKeptMs: context.endedKeptMs,
     onFailure: (reason) => warn(`the history lacks a sample: ${reason}`),
   });
   const facts = {

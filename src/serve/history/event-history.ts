@@ -18,7 +18,10 @@ export class EventHistory {
     for (const { id, name, restarts } of agents) {
       if (restarts > (before.get(id) ?? restarts)) this.#events.push({ kind: 'restarted', timeMs: takenMs, id, name });
     }
-    for (const { id, name, endedMs, transferring } of ends) {
+    const alive = new Set(agents.flatMap(({ id, life }) => (life === 'dead' ? [] : [id])));
+    for (const { id, name, endedMs, transferring = false } of ends) {
+      // It started again since the last sample, as the event above says.
+      if (alive.has(id)) continue;
       this.#events.push({ kind: 'ended', timeMs: endedMs, id, name, transferring });
     }
     this.#events = this.#events.filter(({ timeMs }) => takenMs - timeMs < KEPT_MS).slice(-MOST_EVENTS);

@@ -11,7 +11,8 @@ import { TimeSlices } from '../../ground/time-slices.js';
 import type { ServedAgent, Troubles } from '../../view/model/agent-model.js';
 import { modelsOf, ErrorStatuses } from '../../view/model/from-snapshot.js';
 import { EndWatch } from '../../view/verdict/end-watch.js';
-import { TroubleWatch } from '../../view/verdict/trouble-watch.js';
+import { TroubleWatch, type WatchedAgent } from '../../view/verdict/trouble-watch.js';
+import { EndedAgents } from './ended-agents.js';
 import { AgentHistory } from './agent-history.js';
 import { EventHistory } from './event-history.js';
 import { FleetHistory } from './fleet-history.js';
@@ -35,7 +36,7 @@ export interface Peeks {
 /** Figures of all agents at one time. */
 export interface HistorySample {
   readonly snapshot: Snapshot;
-  /** The exported agents. */
+  /** The exported agents, then those that ended and are no longer exported. */
   readonly agents: readonly ServedAgent[];
   readonly troubles: ReadonlyMap<number | string, Troubles>;
 }
@@ -46,10 +47,13 @@ class Recording {
   readonly agents = new AgentHistory();
   readonly events = new EventHistory();
   readonly recent = new RecentTimes();
-  readonly ends = new EndWatch<number>();
+  readonly ends: EndWatch<number>;
+  readonly ended = new EndedAgents();
   readonly troubles: TroubleWatch;
 
-  constructor(statuses: readonly string[], beganMs: number) {
+  constructor(statuses: readonly string[], beganMs: number, endedKeptMs: number | undefined) {
+    // The source drops an agent only after its end, unless its life is unknown.
+    this.ends = new EndWatch(endedKeptMs, true);
     this.fleet = new FleetHistory(statuses.length);
     this.troubles = new TroubleWatch(statuses, beganMs);
   }
@@ -59,6 +63,8 @@ interface RecorderOptions extends Peeks {
   readonly customErrors: readonly CustomError[];
   /** All that happened since then is recent. */
   readonly beganMs: number;
+  /** Time for which ended agents are kept. */
+  readonly endedKeptMs?: number | undefined;
   /** Called if a sample without a request fails, or its history: it must not end the process. */
   readonly onFailure: (reason: string) => void;
   /** Replacement in tests. */
@@ -68,7 +74,7 @@ interface RecorderOptions extends Peeks {
 export class Recorder {
   readonly statuses: ErrorStatuses;
   readonly #peeks: Peeks;
-  readonly #beganMs: number;
+  readonly #newRecord: () => Recording;
   /** Does work in a later turn of the event loop: with hundreds of agents each part takes milliseconds. */
   readonly #later: (work: () => void) => void;
   readonly #timer: NodeJS.Timeout;
@@ -76,6 +82,7 @@ export class Recorder {
   readonly #kept = new KeptSnapshot();
   /** Figures of the last sample without a request. */
   #keptFigures: Figures | undefined;
+  #all: (Watched & { readonly exported: readonly ServedAgent[]; readonly ended: readonly ServedAgent[] }) | undefined;
   #record: Recording;
   #sample: HistorySample | undefined;
   #isTaking = false;
@@ -83,11 +90,12 @@ export class Recorder {
   /** The last one that was recorded. */
   #added: HistorySample | undefined;
 
-  constructor({ peek, peekInSlices, customErrors, beganMs, onFailure, later = setImmediate }: RecorderOptions) {
+  constructor(options: RecorderOptions) {
+    const { peek, peekInSlices, customErrors, beganMs, endedKeptMs, onFailure, later = setImmediate } = options;
     this.statuses = new ErrorStatuses(customErrors);
     this.#peeks = { peek, peekInSlices };
-    this.#beganMs = beganMs;
-    this.#record = new Recording(this.statuses.names, beganMs);
+    this.#newRecord = () => new Recording(this.statuses.names, beganMs, endedKeptMs);
+    this.#record = this.#newRecord();
     const guarded = (work: () => void): void => {
       try {
         work();
@@ -147,18 +155,32 @@ export class Recorder {
       // A blocked collector repeats a snapshot, which may be older than the last one recorded.
       if (collector.ticks <= last.collector.ticks) return { ...this.#added!, snapshot: { ...last, collector } };
       // The clock was set back.
-      if (snapshot.takenMs < last.takenMs) this.#record = new Recording(this.statuses.names, this.#beganMs);
+      if (snapshot.takenMs < last.takenMs) this.#record = this.#newRecord();
     }
     const takenMs = Math.floor(snapshot.takenMs); // of points, which a question names
     const { agents, watched } = this.#figuresOf(snapshot);
-    const { fleet, events, recent, ends, troubles, ...record } = this.#record;
+    const { fleet, events, recent, ends, ended, troubles, ...record } = this.#record;
     recent.take(takenMs, agents);
     this.#later(() => {
       fleet.add(takenMs, agents);
       this.#later(() => record.agents.add(takenMs, agents, (agent) => recent.of(agent, 'transferTimesUs')));
     });
     events.add(takenMs, agents, ends.observe(takenMs, agents));
-    return (this.#added = { snapshot, agents, troubles: troubles.observe(takenMs, watched) });
+    const all = this.#withEnded({ agents, watched }, ended.take(agents, ends));
+    return (this.#added = { snapshot, agents: all.agents, troubles: troubles.observe(takenMs, all.watched) });
+  }
+
+  /** Returns the same arrays as long as nothing changes: the watch of troubles looks for that. */
+  #withEnded(exported: Watched, ended: readonly ServedAgent[]): Watched {
+    if (ended.length === 0) return exported;
+    if (this.#all?.exported !== exported.agents || this.#all.ended !== ended) {
+      const agents = [...exported.agents, ...ended];
+      // Losses of an ended agent are no finding any more, its errors are.
+      const errors = ended.map(({ id, startTimeMs, errors }) => ({ id, startTimeMs, counts: { errors } }));
+      const watched = [...exported.watched, ...errors];
+      this.#all = { exported: exported.agents, ended, agents, watched };
+    }
+    return this.#all;
   }
 
   #figuresOf({ agents: tallies }: Snapshot): Figures {
@@ -171,14 +193,17 @@ export class Recorder {
   }
 }
 
-/** Figures of the agents in a sample. Those of a kept snapshot stay the same arrays until one of the agents changes. */
-interface Figures {
-  readonly tallies: readonly AgentSnapshot[];
+interface Watched {
   readonly agents: readonly ServedAgent[];
-  readonly watched: readonly ReturnType<typeof watched>[];
+  readonly watched: readonly WatchedAgent[];
 }
 
-function watched(agent: ServedAgent, { foreignMoves, suspect, shared }: AgentSnapshot) {
+/** Figures of the agents in a sample. Those of a kept snapshot stay the same arrays until one of the agents changes. */
+interface Figures extends Watched {
+  readonly tallies: readonly AgentSnapshot[];
+}
+
+function watched(agent: ServedAgent, { foreignMoves, suspect, shared }: AgentSnapshot): WatchedAgent {
   const { id, startTimeMs, foundFull: full, dropped, lost, errors } = agent;
   // The flag has three causes, and only the other two are told.
   const unfollowed = suspect && foreignMoves === 0 && !shared ? 1 : 0;

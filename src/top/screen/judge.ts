@@ -46,7 +46,12 @@ export class Judge {
     );
     return named.map((agent) =>
       agent.troubles === undefined
-        ? { ...agent, endedMs: this.#ends.endedMs(agent.id), troubles: troubles.get(agent.id) }
+        ? {
+            ...agent,
+            endedMs: this.#ends.endedMs(agent.id),
+            failedMs: this.#troubles.failedMs(agent.id),
+            troubles: troubles.get(agent.id),
+          }
         : agent,
     );
   }

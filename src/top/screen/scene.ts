@@ -13,7 +13,7 @@ import type { UiState } from './keys.js';
 import { LastMinute } from './last-minute.js';
 import type { SteadyOrder } from './steady-order.js';
 import { sumOfFleets } from './sum-of-fleets.js';
-import { weightOf } from './weights.js';
+import { weightsIn } from './weights.js';
 
 export interface Surroundings {
   readonly columns: number;
@@ -121,7 +121,7 @@ export function sceneOf(
   { details, sizes, diagnosis }: Partial<Pick<Scene, 'details' | 'sizes' | 'diagnosis'>> = {},
 ): Scene {
   const { view, verdict } = picture;
-  const weight = (row: TopRow): number => weightOf(verdict, row);
+  const weight = weightsIn(verdict);
   const wanted = selected(view.rows, state).filter((row) => !state.problemsOnly || weight(row) < 0);
   const rows = order.sorted(wanted, state, weight, view.takenMs, frozen);
   return { ...picture, rows, frozen, details, sizes, diagnosis };

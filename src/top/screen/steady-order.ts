@@ -21,7 +21,7 @@ export class SteadyOrder {
   #places: ReadonlyMap<string, number> = new Map();
 
   /**
-   * Sorts rows of a view of this time. `weightOf`: smaller ones stand first where problems do. With `isFrozen`, rows keep
+   * Sorts rows of a view of this time. `weightOf`: those below 0 stand first where problems do, those above 0 last. With `isFrozen`, rows keep
    * their places, and new ones follow.
    */
   sorted(
@@ -40,11 +40,12 @@ export class SteadyOrder {
     const sign = reverse ? -1 : 1;
     const keyOf = ({ agent: { id } }: TopRow): number => this.#keys.get(id)!.value;
     const placeOf = ({ agent: { id } }: TopRow): number => this.#places.get(id) ?? Infinity;
+    const weight = (row: TopRow): number => (problemsFirst ? weightOf(row) : Math.max(0, weightOf(row)));
     const keepsPlaces = isFrozen && isSame;
     const inOrder = rows.toSorted((a, b) => {
       const [left, right] = [placeOf(a), placeOf(b)];
       if (keepsPlaces && left !== right) return left - right;
-      const byWeight = problemsFirst ? weightOf(a) - weightOf(b) : 0;
+      const byWeight = weight(a) - weight(b);
       return byWeight || sign * (keyOf(b) - keyOf(a)) || sign * compareNames(a, b);
     });
     this.#places = new Map(inOrder.map(({ agent: { id } }, place) => [id, place]));

@@ -1,5 +1,5 @@
 /** Weight of an agent's problem in the order of rows. Pure. */
-import { STATES } from '../../view/verdict/shapes.js';
+import { levelOf, STATES } from '../../view/verdict/shapes.js';
 import type { AgentState } from '../../view/model/agent-model.js';
 import type { Verdict } from '../../view/verdict/types.js';
 import type { TopRow } from '../tracker.js';
@@ -8,9 +8,17 @@ const PROBLEMS: readonly AgentState[] = (Object.keys(STATES) as AgentState[]).fi
   (state) => state !== 'live' && state !== 'idle' && state !== 'unknown',
 );
 
-/** Below 0 for an agent with a problem: the smaller, the worse. */
-export function weightOf({ states }: Verdict, { agent: { id } }: TopRow): number {
-  const state = states.get(id)?.state;
-  const place = state === undefined ? -1 : PROBLEMS.indexOf(state);
-  return place === -1 ? 0 : place - PROBLEMS.length;
+/**
+ * Returns the weight of each row: below 0 for an agent with a problem, the smaller, the worse; above 0 for one that ended without
+ * an alarm.
+ */
+export function weightsIn({ states, findings }: Verdict): (row: TopRow) => number {
+  const alarms = findings.filter((finding) => finding.kind === 'ended' && levelOf(finding) === 'alarm');
+  const missing = new Set(alarms.flatMap(({ agents }) => agents));
+  return ({ agent: { id } }) => {
+    const state = states.get(id)?.state;
+    if (state === 'ended' && !missing.has(id)) return 1;
+    const place = state === undefined ? -1 : PROBLEMS.indexOf(state);
+    return place === -1 ? 0 : place - PROBLEMS.length;
+  };
 }

@@ -35,6 +35,8 @@ export interface AgentModel<Id extends AgentId = AgentId, Times = TimeCounts> {
   readonly rxRequests: number;
   /** Failed operations, in the order of the statuses of the sample. */
   readonly errors: readonly number[];
+  /** Time of the last sample in which they had grown; absent if none was seen. */
+  readonly failedMs?: number | undefined;
   /** Registered and not yet deregistered. */
   readonly memoryBytes?: number | undefined;
   /** True if events were missed, so that `memoryBytes` may be wrong. */

@@ -53,6 +53,7 @@ function modelOf(agent: AgentSnapshot, name: string, errors: readonly number[]):
     lastEventMs: agent.lastEventMs,
     idleMs: undefined,
     errors,
+    failedMs: undefined,
     memoryApproximate: agent.memoryApproximate,
     lost: Number(lostEvents(agent)),
     foundFull: agent.foundFull,

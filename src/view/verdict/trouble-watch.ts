@@ -39,6 +39,7 @@ interface Watched {
   counts: TroubleCounts;
   /** Absent while nothing is wrong, which is nearly always. */
   runs: Map<Kind | 'errors', Run> | undefined;
+  failedMs?: number;
 }
 
 export class TroubleWatch {
@@ -70,6 +71,11 @@ export class TroubleWatch {
     this.#given = agents;
     this.#lastMs = takenMs;
     return this.#troubles;
+  }
+
+  /** Returns the time of the last sample in which failed operations were more than before. */
+  failedMs(id: AgentId): number | undefined {
+    return this.#agents.get(id)?.failedMs;
   }
 
   /** Without a run, only a count that grows makes a trouble. */
@@ -112,7 +118,9 @@ export class TroubleWatch {
     const errors = now.errors ?? NO_ERRORS;
     for (let i = 0; i < errors.length; i++) {
       const added = errors[i]! - (before.errors?.[i] ?? 0);
-      if (added > 0) runOf(watched, 'errors', takenMs).add(added, takenMs, this.#statuses[i]);
+      if (added <= 0) continue;
+      runOf(watched, 'errors', takenMs).add(added, takenMs, this.#statuses[i]);
+      watched.failedMs = takenMs;
     }
   }
 }

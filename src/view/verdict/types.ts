@@ -2,14 +2,26 @@
 import type { AgentId, AgentModel, AgentState } from '../model/agent-model.js';
 import type { SlowFact } from '../slowness/slow-facts.js';
 
-/**
- * An agent that ended while it was transferring: its process was seen to end, a transfer had finished in the last sample before
- * or since then, and memory was still registered. A normal end deregisters it.
- */
+/** An agent whose process was seen to end, and what was seen of it. A ring looks alike after a clean stop and after a kill. */
 export interface EndedAgent {
   readonly id: AgentId;
   readonly name: string;
   readonly endedMs: number;
+  /** Its process, as its logs name it. */
+  readonly pid?: number;
+  /** True if it had moved bytes in the last minute, or in its last two flushes. */
+  readonly transferring?: boolean;
+  /** Time of its last sample with a transfer; absent if none was seen. */
+  readonly movedMs?: number;
+  /** Registered at its end, if that is known exactly and not 0. */
+  readonly memoryBytes?: number;
+  /** Failed operations up to its end, without a pause of a minute, and the time of the first one. */
+  readonly errors?: number;
+  readonly errorsSinceMs?: number;
+  /** Agent that came in its place: in its ring, or a new one of its directory with a like name. */
+  readonly successor?: { readonly name: string; readonly sinceMs: number; readonly endedMs?: number };
+  /** Lives of its place that had ended in ten minutes, this one included. */
+  readonly endsOfPlace?: number;
 }
 
 /** Origin of the figures: a running serve, or rings that are observed. */

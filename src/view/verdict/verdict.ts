@@ -2,17 +2,12 @@
  * The verdict: states of agents and findings from one set of figures, in the same words for the live page and the terminal. Pure;
  * the live page loads this module, too.
  */
-import { spanText } from '../../ground/figures/clock.js';
+import { momentText, spanText } from '../../ground/figures/clock.js';
 import { plural } from '../../ground/figures/figure.js';
-import type { AgentId, AgentModel, AgentState } from '../model/agent-model.js';
-import {
-  endedFindings,
-  failingFinding,
-  noAgentsFinding,
-  receiverFindings,
-  staleFinding,
-  stateFindings,
-} from './findings.js';
+import { type AgentId, type AgentModel, type AgentState, errorsOf, requestsOf } from '../model/agent-model.js';
+import { endedFindings } from './ended-findings.js';
+import { failingFinding } from './failing-finding.js';
+import { noAgentsFinding, receiverFindings, staleFinding, stateFindings } from './findings.js';
 import { isIdle } from './idle.js';
 import { lossFindings, losesEvents, lossSinceMs } from './loss-findings.js';
 import { problemFindings } from './problem-findings.js';
@@ -77,6 +72,17 @@ export function stateOf(agent: AgentModel, takenMs: number): StateOfAgent {
   return { state: 'live' };
 }
 
+/** What failed in the figures that are kept. */
+function earlierFailures(agents: readonly AgentModel[], takenMs: number): string {
+  const failed = agents.filter((agent) => errorsOf(agent) > 0);
+  if (failed.length === 0) return '';
+  const errors = failed.reduce((sum, agent) => sum + errorsOf(agent), 0);
+  const lastMs = Math.max(...failed.map(({ failedMs = -Infinity }) => failedMs));
+  const last = Number.isFinite(lastMs) ? `, the last at ${momentText(lastMs, takenMs)}` : '';
+  const done = agents.reduce((sum, agent) => sum + requestsOf(agent), 0);
+  return `; ${plural(errors, 'failure')} before${last}${done === 0 ? ', and no transfer was ever finished' : ''}`;
+}
+
 function nothingFound({ agents, takenMs, observedSinceMs }: VerdictInput, counts: Verdict['counts']): Finding {
   const states = (Object.keys(STATES) as AgentState[]).filter((state) => counts[state] > 0);
   const each = [...states].sort((a, b) => counts[b] - counts[a]).map((state) => `${counts[state]} ${state}`);
@@ -92,7 +98,7 @@ function nothingFound({ agents, takenMs, observedSinceMs }: VerdictInput, counts
     tone: 'ok',
     shape: 'tick',
     word: 'All well',
-    sentence: `${fleet}. Nothing lost and nothing failed in ${time}`,
+    sentence: `${fleet}. Nothing lost, and NIXL reported no failure in ${time}${earlierFailures(agents, takenMs)}`,
     agents: [],
   };
 }

@@ -194,7 +194,14 @@ describe('other answers', () => {
     expect(recentTransferTimeUs).toEqual({ p50: 3, p90: 4, p99: 4, max: 4 });
     expect(agents[0]).toMatchObject({ recentTransferTimeUs, endedMs: START_MS + 6000 });
     expect(agents[0]).not.toHaveProperty('recentPostTimeUs');
-    expect(ended).toEqual([{ id: 1, name: 'a', endedMs: START_MS + 6000 }]);
+    const seen = {
+      transferring: true,
+      movedMs: START_MS + 6000,
+      memoryBytes: 10,
+      errors: 3,
+      errorsSinceMs: START_MS + 5000,
+    };
+    expect(ended).toEqual([{ id: 1, name: 'a', endedMs: START_MS + 6000, ...seen, endsOfPlace: 1 }]);
     const { full, errors } = agents[0]!.troubles;
     expect(full).toMatchObject({ count: 3, sinceMs: START_MS + 6000 });
     expect(errors).toMatchObject({ count: 3, sinceMs: START_MS + 5000, statuses: [['backend', 3]] });
@@ -223,7 +230,10 @@ describe('docs/json.md', () => {
     const alive = { id: 1, agent: 'a', path: file, pid: 7, life: 'alive' } as const;
     const before = snapshotOf([agentSnapshot(alive)], { takenMs: START_MS - 6000 });
     const collector = { ...COLLECTOR, sinceTickMs: 5000 };
-    const dead = agentSnapshot({ ...alive, life: 'dead', flushIntervalMs: 100, writers: [7, 8] }, { 6: [7n], 7: [1n] });
+    const dead = agentSnapshot(
+      { ...alive, life: 'dead', flushIntervalMs: 100, writers: [7, 8] },
+      { 6: [7n], 7: [1n], [ERR_BACKEND]: [1n] },
+    );
     return sourceOf([before, snapshotOf([dead], { collector })]);
   }
 

@@ -76,6 +76,7 @@ async function publish(agents: number) {
       directories: ['/dir\n'],
       globs: ['/dir/\n*'],
       customErrors: [],
+      endedKeptMs: 3_600_000,
       rankVariable: 'LOCAL_RANK',
       attributesOf: ({ agent }) => ({ pool: agent }),
       failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],

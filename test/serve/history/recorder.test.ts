@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { agentColumns, fleetAnswer } from '../../../src/serve/api/history.js';
 import { AGENTS_WITH_ALL_POINTS, pointsFor } from '../../../src/serve/history/agent-history.js';
+import type { AgentSnapshot } from '../../../src/ground/tally.js';
 import { KeptPoints, rounded } from '../../../src/serve/history/points.js';
 import {
   agent,
@@ -288,9 +289,10 @@ it('lists restarts and ends of agents for ten minutes', () => {
     { kind: 'ended', timeMs: START_MS + 5000, id: 2, name: 'agent-2', transferring: false },
   ]);
   expect(fleetOf(history, START_MS + 5000).events).toEqual([]);
-  history.sample(604.9, []);
+  const still = [agent(1, {}, { restarts: 1 })];
+  history.sample(604.9, still);
   expect(fleetOf(history).events).toHaveLength(2);
-  history.sample(606, []);
+  history.sample(606, still);
   expect(fleetOf(history).events).toEqual([]);
 });
 
@@ -300,7 +302,61 @@ it('finds an end during transfers in samples that a timer takes', () => {
   history.sample(0, [agent(1, { [TX_REQUESTS]: [1] }, about)]);
   history.sample(5, [agent(1, { [TX_REQUESTS]: [1, 1] }, about)]);
   history.sample(10, [agent(1, { [TX_REQUESTS]: [1, 1] }, { ...about, life: 'dead' })]);
-  expect(history.recorder.record.ends.ended).toEqual([{ id: 1, name: 'agent-1', endedMs: START_MS + 10_000 }]);
+  const end = { id: 1, name: 'agent-1', endedMs: START_MS + 10_000, transferring: true };
+  expect(history.recorder.record.ends.ended).toMatchObject([end]);
+});
+
+describe('an agent that ended and is no longer exported', () => {
+  const dead = (id: number, about: Partial<AgentSnapshot> = {}) =>
+    agent(id, { [ERR_BACKEND]: [1], [XFER_TIME]: [7] }, { life: 'dead', ...about });
+
+  it('stays for an hour as it was, without its histograms, after the exported ones', () => {
+    const history = recording();
+    history.sample(0, [agent(1), agent(2)]);
+    history.sample(5, [dead(1), agent(2)]);
+    history.sample(40, [agent(2)]);
+    const { agents, snapshot } = history.sample(3604, [agent(2)]);
+    expect(snapshot.agents.map(({ id }) => id)).toEqual([2]);
+    expect(agents.map(({ id }) => id)).toEqual([2, 1]);
+    expect(agents[1]).toMatchObject({ name: 'agent-1', life: 'dead', transferTimesUs: undefined });
+    expect(history.recorder.record.ends.endedMs(1)).toBe(START_MS + 5000);
+    expect(history.sample(3605, [agent(2)]).agents.map(({ id }) => id)).toEqual([2]);
+  });
+
+  it('has its failures for a minute', () => {
+    const history = recording();
+    history.sample(0, [agent(1)]);
+    history.sample(5, [dead(1)]);
+    expect(history.sample(40, []).troubles.get(1)!.errors).toMatchObject({ count: 1, sinceMs: START_MS + 5000 });
+    expect(history.sample(66, []).troubles.get(1)).toEqual({});
+    expect(history.recorder.record.troubles.failedMs(1)).toBe(START_MS + 5000);
+  });
+
+  it('gives way to a new agent in its ring', () => {
+    const history = recording();
+    const place = { agent: 'a', directory: '/d' };
+    for (const [i, seconds] of [0, 100, 200].entries()) {
+      history.sample(seconds, [agent(i, {}, place)]);
+      history.sample(seconds + 5, [dead(i, place)]);
+      expect(history.sample(seconds + 40, []).agents.map(({ id }) => id)).toEqual([i]);
+    }
+    expect(history.sample(300, [agent(9, {}, place)]).agents.map(({ id }) => id)).toEqual([9]);
+    expect(history.recorder.record.ends.ended).toHaveLength(3);
+  });
+
+  it('was seen to end: one of unknown life is forgotten, and one that goes at once is not', () => {
+    const history = recording();
+    history.sample(0, [agent(1, {}, { life: 'unknown' }), agent(2)]);
+    expect(history.sample(5, []).agents).toMatchObject([{ id: 2, life: 'dead' }]);
+  });
+
+  it('leaves the history of the others as it is', () => {
+    const history = recording();
+    history.sample(0, [agent(1, {}, { memoryInUse: 7n }), agent(2)]);
+    history.sample(5, [dead(1, { memoryInUse: 7n }), agent(2)]);
+    history.sample(10, [agent(2)]);
+    expect(fleetOf(history).fleet.memory).toEqual([7, 7, 0]);
+  });
 });
 
 it('repeats no point while the collector thread is blocked and the snapshot stays the same', () => {

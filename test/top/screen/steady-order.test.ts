@@ -70,4 +70,12 @@ describe('the order', () => {
     );
     expect(names(order.sorted(given, byName, weight, 0, false))).toBe('tp-1 tp-2 tp-3 tp-10');
   });
+
+  it('has those of a weight above 0 last in every order', () => {
+    const order = new SteadyOrder();
+    const given = rows({ a: 9, b: 5, c: 7 });
+    const weight = ({ agent: { agent } }: TopRow): number => ({ a: 1, b: -1 })[agent] ?? 0;
+    expect(names(order.sorted(given, BY_TX, weight, 0, false))).toBe('c b a');
+    expect(names(order.sorted(given, { ...BY_TX, problemsFirst: true }, weight, 0, false))).toBe('b c a');
+  });
 });

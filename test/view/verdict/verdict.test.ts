@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { timeOfDay } from '../../../src/ground/figures/clock.js';
+import { SUCCESSOR_MS } from '../../../src/view/verdict/succession.js';
 import { levelOf, SHAPES, STATES } from '../../../src/view/verdict/shapes.js';
 import type { AgentModel, Trouble, Troubles } from '../../../src/view/model/agent-model.js';
 import type { VerdictInput } from '../../../src/view/verdict/types.js';
@@ -80,10 +81,10 @@ describe('findings', () => {
     const agents = [agent('a'), agent('b'), agent('c', { idleMs: IDLE_AFTER_MS })];
     expect(verdictOf(input(agents)).findings).toEqual([]);
     expect(texts(input(agents))).toEqual([
-      'All well: 3 agents: 2 live, 1 idle. Nothing lost and nothing failed in the last minute.',
+      'All well: 3 agents: 2 live, 1 idle. Nothing lost, and NIXL reported no failure in the last minute.',
     ]);
     expect(texts(input([agent('a')], { observedSinceMs: NOW_MS - 12_000 }))).toEqual([
-      'All well: 1 agent: 1 live. Nothing lost and nothing failed in 12 s.',
+      'All well: 1 agent: 1 live. Nothing lost, and NIXL reported no failure in 12 s.',
     ]);
   });
 
@@ -98,7 +99,7 @@ describe('findings', () => {
   it('orders them by weight, and the first one is the verdict', () => {
     const given = input([agent('a', { troubles: { full: trouble(1), ...errors(2, ['canceled', 2]) } })], {
       stale: { forMs: 12_000 },
-      ended: [{ id: 9, name: 'z', endedMs: SINCE_MS }],
+      ended: [{ id: 9, name: 'z', endedMs: NOW_MS - SUCCESSOR_MS, transferring: true }],
       problems: [{ path: '/d/x', state: 'denied', reason: 'EACCES' }],
       failingExporters: [{ name: 'otlp', failingSinceMs: SINCE_MS, reason: 'refused' }],
       stateProblems: [{ path: '/d/y', reason: 'no room' }],
@@ -207,7 +208,7 @@ describe('findings', () => {
   });
 
   it('says how many transfers fail, and the most frequent status', () => {
-    const one = agent('a', { troubles: errors(60, ['remote_disconnect', 60]) });
+    const one = agent('a', { txRequests: 1, troubles: errors(60, ['remote_disconnect', 60]) });
     expect(texts(input([one]))).toEqual([
       `Transfers fail: a: 2 errors/s, all remote_disconnect, since ${SINCE}. ` +
         "Check that the peers run, and the network to them. The agent's log has each failure.",
@@ -217,16 +218,19 @@ describe('findings', () => {
       `2 agents, most of all b: 5.8 errors/s, mostly canceled, since ${SINCE}. The program`,
     );
     expect(verdictOf(input([one, two])).findings[0]!.agents).toEqual(['b', 'a']);
-    const mixed = agent('c', { troubles: errors(100, ['not_posted', 8], ['backend', 49], ['mismatch', 43]) });
+    const mixed = agent('c', {
+      txRequests: 1,
+      troubles: errors(100, ['not_posted', 8], ['backend', 49], ['mismatch', 43]),
+    });
     expect(texts(input([mixed]))[0]).toMatch(/errors\/s, since \S+\. The agent's log has each failure\.$/);
   });
 
   it('relates errors to a minute at most, and to a second at least', () => {
     const at = (sinceMs: number, lastMinute: number): string => {
       const run = { ...errors(1, ['x', 1]).errors!, sinceMs, lastMinute };
-      return texts(input([agent('a', { troubles: { errors: run } })]))[0]!;
+      return texts(input([agent('a', { txRequests: 1, troubles: { errors: run } })]))[0]!;
     };
-    expect(at(NOW_MS, 5)).toContain('5 errors/s');
+    expect(at(NOW_MS, 15)).toContain('15 errors/s');
     expect(at(NOW_MS - 3_600_000, 120)).toContain('2 errors/s');
   });
 
@@ -237,16 +241,40 @@ describe('findings', () => {
     expect(first.sentence).toBe(`exporter otlp has failed since ${SINCE}: http://c:4318: ECONNREFUSED`);
   });
 
-  it('names agents that ended while they were transferring, and no others', () => {
-    const ended = ['a', 'b', 'c', 'd'].map((name) => ({ id: name, name, endedMs: SINCE_MS }));
-    const dead = agent('a', { life: 'dead', troubles: { full: trouble(1), ...errors(1) } });
-    expect(verdictOf(input([dead])).first.kind).toBe('well');
-    expect(texts(input([dead], { ended: ended.slice(0, 1) }))).toEqual([
-      `Agent ended: a ended at ${SINCE} while it was transferring, and left its memory registered. ` +
-        'Its log and the log of its host say why.',
+  it('says of single failures how many of all they are, and when the last one was', () => {
+    const failed = (count: number, about: Partial<AgentModel<string>>): string => {
+      const run = { ...errors(count, ['canceled', count]).errors!, lastMs: NOW_MS - 10_000 };
+      return texts(input([agent('a', { troubles: { errors: run }, ...about })]))[0]!.split('. ')[0]!;
+    };
+    const last = timeOfDay(NOW_MS - 10_000);
+    expect(failed(1, { errors: [1], txRequests: 149 })).toBe(
+      `Transfers fail: a: 1 of 150 transfers failed (canceled), at ${last}`,
+    );
+    expect(failed(2, { errors: [1, 1], rxRequests: 8 })).toBe(
+      `Transfers fail: a: 2 of 10 transfers failed, all canceled, the last at ${last}`,
+    );
+    expect(failed(2, { errors: [2, 10], rxRequests: 988 })).toBe(
+      `Transfers fail: a: 2 transfers failed, all canceled, the last at ${last}; 12 of 1,000 transfers since the sums began`,
+    );
+    expect(failed(640, { errors: [640] })).toMatch(
+      /errors\/s, all canceled, since \S+: 640 of 640 transfers failed, nothing was ever transferred$/,
+    );
+  });
+
+  it('counts failures of agents that ended', () => {
+    const dead = agent('a', { life: 'dead', errors: [3], txRequests: 7, troubles: errors(3, ['backend', 3]) });
+    expect(texts(input([dead]))[0]).toContain('a: 3 of 10 transfers failed, all backend');
+  });
+
+  it('never says that nothing failed where something did', () => {
+    const failedMs = NOW_MS - 3_600_000;
+    const before = [agent('a', { errors: [0, 2], failedMs, txRequests: 1 }), agent('b', { errors: [1] })];
+    expect(texts(input(before))).toEqual([
+      'All well: 2 agents: 2 live. Nothing lost, and NIXL reported no failure in the last minute; ' +
+        `3 failures before, the last at ${timeOfDay(failedMs)}.`,
     ]);
-    expect(texts(input([dead], { ended }))[0]).toContain(
-      `Agents ended: 4 agents ended since ${SINCE} while they were transferring: a, b and 2 more. Their logs`,
+    expect(texts(input([agent('b', { errors: [640] })]))[0]).toMatch(
+      /; 640 failures before, and no transfer was ever finished\.$/,
     );
   });
 

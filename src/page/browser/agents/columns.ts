@@ -49,8 +49,14 @@ function valueOf(key: string): (row: TableRow) => Value {
   return TABLE_COLUMNS.find(({ id }) => id === key)!.value;
 }
 
-/** Returns the order of a sort key, as in the address. Unknown values come last; rows of the same value by name. */
+/** Returns the order of a sort key, as in the address. Agents that ended come last: ten lives of a crash loop hide no other. */
 export function orderOf(sort: string): (a: TableRow, b: TableRow) => number {
+  const order = orderWithin(sort);
+  return (a, b) => Number(a.state === 'ended') - Number(b.state === 'ended') || order(a, b);
+}
+
+/** Unknown values come last; rows of the same value by name. */
+function orderWithin(sort: string): (a: TableRow, b: TableRow) => number {
   const key = sort.replace(/^-/, '');
   const sign = sort.startsWith('-') ? -1 : 1;
   if (key === 'name') return (a, b) => sign * byName(a, b);
