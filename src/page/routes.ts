@@ -65,6 +65,7 @@ const SHARED_SCRIPTS = [
   'view/sizes/class-window.js',
   'view/sizes/size-figures.js',
   'view/sizes/size-words.js',
+  'view/slowness/slow-facts.js',
   'view/verdict/ended-findings.js',
   'view/verdict/failing-finding.js',
   'view/verdict/findings.js',

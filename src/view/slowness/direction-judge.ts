@@ -5,7 +5,7 @@ import { type Compared, LONG, SHORT } from './growth.js';
 import type { Curve } from './host-curves.js';
 import { carriedBy, type Peer } from './load.js';
 import { BLOCK_MS, BLOCK_TRANSFERS, UsualTimes, type Usual } from './usual-times.js';
-import type { SlowKind } from './slow-facts.js';
+import { isSlowAlarm, type SlowKind } from './slow-facts.js';
 import {
   comparedIn,
   growthFactor,
@@ -68,7 +68,7 @@ export class DirectionJudge {
 
   get found(): readonly FoundSlowness[] {
     return [...this.#standing].flatMap(([kind, { found, beganMs }]) => {
-      const isSaid = isAlarm(kind) || this.#takenMs - beganMs >= NOTE_MS;
+      const isSaid = isSlowAlarm({ kind }) || this.#takenMs - beganMs >= NOTE_MS;
       return isSaid ? [found] : [];
     });
   }
@@ -111,7 +111,7 @@ export class DirectionJudge {
     const judged = isYoung ? this.#byCurves(short, long, curves) : this.#by(usual, short, long, peers);
     for (const one of judged) this.#found(one, isYoung);
     for (const [kind, { lastMs }] of this.#standing) {
-      if (this.#takenMs - lastMs >= (isAlarm(kind) ? HOLD_MS : NOTE_MS)) this.#standing.delete(kind);
+      if (this.#takenMs - lastMs >= (isSlowAlarm({ kind }) ? HOLD_MS : NOTE_MS)) this.#standing.delete(kind);
     }
     this.#blocks.trim(LONG_MS, LONG_TRANSFERS);
     return this.#learn();
@@ -144,7 +144,7 @@ export class DirectionJudge {
         const compared = comparedIn(window, usual);
         if (compared.length < COMMON_CLASSES) return [];
         const all = judgeWindow(window, usual, { strictness, isLong: strictness === LONG, peers: [], wasSlow: false });
-        return all.filter(({ kind, classes }) => kind === 'slow-transfers' && classes.length === compared.length);
+        return all.filter(({ kind }) => kind === 'slow-transfers');
       });
       if (judged.length === 0) return [];
       slow.push(judged.at(-1)!);
@@ -177,7 +177,7 @@ export class DirectionJudge {
   }
 
   #learn(): boolean {
-    const isFound = [...this.#standing.keys()].some(isAlarm);
+    const isFound = [...this.#standing.keys()].some((kind) => isSlowAlarm({ kind }));
     if (isFound) {
       this.#learnFromMs = this.#takenMs;
       return false;
@@ -189,10 +189,6 @@ export class DirectionJudge {
     this.#learnFromMs = this.#takenMs;
     return true;
   }
-}
-
-function isAlarm(kind: SlowKind): boolean {
-  return kind === 'slow-transfers' || kind === 'slow-posts';
 }
 
 /** Returns undefined if the block has no transfer of the classes. */

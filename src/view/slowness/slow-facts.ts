@@ -46,3 +46,8 @@ export interface SlowFact {
   /** The agent moves as usual in the other direction. */
   readonly oneDirection?: boolean;
 }
+
+/** True for what a person should act on; the others are notes. */
+export function isSlowAlarm({ kind }: Pick<SlowFact, 'kind'>): boolean {
+  return kind === 'slow-transfers' || kind === 'slow-posts';
+}

@@ -58,11 +58,20 @@ export class UsualTimes {
   /** `late`: the program asks late in this block. A class must not be learned from it for the first time. */
   learn(block: TimeWindow, late: boolean): void {
     const least = Math.min(1, BLOCK_MS / this.#acceptMs);
+    const told = block.classes.filter(({ count }) => count >= CLASS_TRANSFERS);
+    const isOff = told.some((one) => this.#isOff(one));
     const seconds = Math.max(1, block.endMs - block.beginMs) / 1000;
-    const gain = Math.max(1 / ++this.#blocks, least);
+    const gain = late || isOff ? least : Math.max(1 / (this.#blocks + 1), least);
+    this.#blocks++;
     this.#bytesPerSecond = mean(this.#bytesPerSecond, block.bytes / seconds, gain);
     this.#flushSize = mean(this.#flushSize, block.flushSize, gain);
-    for (const one of block.classes) if (one.count >= CLASS_TRANSFERS) this.#learnClass(one, late, least);
+    for (const one of told) this.#learnClass(one, late, least);
+  }
+
+  #isOff({ upToBytes, p10, p50 }: ClassTimes): boolean {
+    const learned = this.#classes.get(upToBytes);
+    if (learned === undefined || learned.blocks < YOUNG_BLOCKS) return false;
+    return offBy(p10, learned.usual.p10) > OFF || offBy(p50, learned.usual.p50) > OFF;
   }
 
   #learnClass(one: ClassTimes, late: boolean, least: number): void {
@@ -77,9 +86,7 @@ export class UsualTimes {
       learned.blocks = 1;
       return;
     }
-    const isOff =
-      learned.blocks >= YOUNG_BLOCKS && (offBy(one.p10, usual.p10) > OFF || offBy(one.p50, usual.p50) > OFF);
-    const slow = late || isOff;
+    const slow = late || this.#isOff(one);
     if (!slow) learned.blocks++;
     learned.usual = mixed(usual, one, slow ? least : Math.max(1 / learned.blocks, least));
   }

@@ -1,7 +1,7 @@
 /** Findings about slow transfers and posts, with the cause as far as the times of the sizes tell it. Pure. */
 import { momentText } from '../../ground/figures/clock.js';
 import { binaryText, bytesRateText, listed, numberText, plural, timeText } from '../../ground/figures/figure.js';
-import type { SlowClass, SlowFact, SlowKind } from '../slowness/slow-facts.js';
+import { isSlowAlarm, type SlowClass, type SlowFact } from '../slowness/slow-facts.js';
 import type { Finding, VerdictInput } from './types.js';
 
 /** What the times of the sizes tell. */
@@ -43,7 +43,6 @@ const TEXTS: Readonly<Record<Cause, CauseText>> = {
   load: { word: 'Busy' },
   start: { word: 'Cold start' },
 };
-const NOTES: ReadonlySet<SlowKind> = new Set(['late-completion', 'busy', 'cold-start']);
 /** A class must grow by this part of what the link would add, to be slow by the same cause. */
 const SAME_CAUSE = 1 / 3;
 /** Growth that stands out from chance, as a part of the usual time. */
@@ -57,7 +56,7 @@ export function slowFindings({ slowness = [], takenMs }: VerdictInput): Finding[
   }
   return [...groups.values()]
     .map((facts) => [...facts].sort((a, b) => b.factor - a.factor))
-    .sort(([a], [b]) => Number(NOTES.has(a!.kind)) - Number(NOTES.has(b!.kind)) || b!.factor - a!.factor)
+    .sort(([a], [b]) => Number(isSlowAlarm(b!)) - Number(isSlowAlarm(a!)) || b!.factor - a!.factor)
     .map((facts) => findingOf(facts, takenMs));
 }
 
@@ -70,7 +69,7 @@ function findingOf(facts: readonly SlowFact[], takenMs: number): Finding {
     facts.length === 1 ? name : `${plural(facts.length, 'agent')} (${listed(facts.map((fact) => fact.name))})`;
   return {
     kind,
-    ...(NOTES.has(kind) ? { tone: 'info', shape: 'clock' } : { tone: 'warn', shape: 'triangle' }),
+    ...(isSlowAlarm({ kind }) ? { tone: 'warn', shape: 'triangle' } : { tone: 'info', shape: 'clock' }),
     word,
     sentence: `${subject}: ${whatOf(worst)} since ${momentText(sinceMs, takenMs)}. ${whyOf(worst)}`,
     ...(advice !== undefined && { advice }),
