@@ -26,6 +26,8 @@ const SERVE = [
   'serve/exposition',
   'serve/access',
   'serve/history',
+  'serve/state',
+  'serve/incidents',
   'serve/api',
   'serve/outputs',
   'serve',
@@ -63,7 +65,7 @@ const ROOMS = {
   'view/slowness': ['ground', 'view/model'],
   'view/verdict': ['ground', 'view/model', 'view/slowness'], // the browser loads it, with the answers
   'view/incidents': ['ground', 'view/verdict'], // as well
-  'view/answers': ['ground', 'view/model', 'view/sizes', 'view/slowness', 'view/verdict'],
+  'view/answers': ['ground', 'view/model', 'view/sizes', 'view/slowness', 'view/verdict', 'view/incidents'],
   'view/client': ['ground', 'settings', 'process', 'node:', 'commander'],
   'view/rings': ['ground', 'shm-bridge', 'process', 'view/figures', 'node:'],
 
@@ -71,7 +73,18 @@ const ROOMS = {
   'serve/exposition': [...LIBRARY, 'process', 'serve/http', 'node:', '@opentelemetry/'],
   'serve/access': ['ground', 'settings', 'instrumentation', 'process', 'serve/http', 'node:', 'bcryptjs'],
   'serve/history': ['ground', 'mapping', 'shm-bridge', 'view/figures', 'view/model', 'view/verdict', 'view/answers'],
-  'serve/api': [...LIBRARY, ...VIEW, 'process', 'serve/http', 'serve/history', 'node:'],
+  'serve/state': ['ground', 'shm-bridge', 'node:'],
+  'serve/incidents': ['ground', 'serve/state', 'view/verdict', 'view/incidents'],
+  'serve/api': [
+    ...LIBRARY,
+    ...VIEW,
+    'process',
+    'serve/http',
+    'serve/history',
+    'serve/state',
+    'serve/incidents',
+    'node:',
+  ],
   'serve/outputs': [...LIBRARY, 'process', 'serve/http', 'serve/exposition', 'node:', '@opentelemetry/', 'commander'],
   serve: [...LIBRARY, ...SERVE, 'process', 'node:', '@opentelemetry/'], // joins the parts
   page: ['ground', 'process', 'serve/http', 'node:'],
@@ -85,6 +98,7 @@ const ROOMS = {
   'cli/config': [...COMMAND, ...SERVE, 'yaml'],
   'cli/demo': [...COMMAND, ...SERVE, 'page'], // is serve with agents
   'cli/doctor': [...COMMAND, ...SERVE], // pushes as serve does
+  'cli/incidents': COMMAND,
   'cli/list': COMMAND,
   'cli/read': COMMAND,
   'cli/serve': [...COMMAND, ...SERVE, 'page'],
@@ -97,6 +111,7 @@ const ROOMS = {
     'cli/config',
     'cli/demo',
     'cli/doctor',
+    'cli/incidents',
     'cli/list',
     'cli/read',
     'cli/serve',

@@ -38,6 +38,11 @@ const COMMANDS: CommandRows = {
     docs: 'how-the-numbers-are-made.md',
     load: async () => (await import('./top/command.js')).defineTop,
   },
+  incidents: {
+    description: 'show what a running serve has found in the last day',
+    docs: 'json.md',
+    load: async () => (await import('./incidents/command.js')).defineIncidents,
+  },
   doctor: {
     description: 'find out why there are no metrics, or too few',
     docs: 'doctor.md',

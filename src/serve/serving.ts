@@ -72,6 +72,7 @@ export async function whileServing(
         endedKeptMs: settings.endedKept,
         failingExporters,
         sizes: pipeline.sizes(),
+        keepsState: settings.state === 'on',
       });
     }
     await work({ pipeline, urls: server?.urls ?? [] });

@@ -4,7 +4,11 @@ import { bytesText, plural } from '../ground/figures/figure.js';
 import type { PlaceSpace } from './types.js';
 import { attempt } from '../ground/errors.js';
 
+/** Folder beside the rings, in which `serve` keeps the state of its agents: it has no rings. */
+export const STATE_FOLDER = '.nixl-otel';
+
 const PAGE = 4096;
+const MIB = 2 ** 20;
 /** Unit of st_blocks. */
 const BLOCK = 512;
 /** Size of a ring that NIXL makes by default: 4096 slots of 16 bytes. */
@@ -13,6 +17,11 @@ const DEFAULT_RING_BYTES = 65_576;
 const FEW_AGENTS = 4;
 
 const inPages = (bytes: number): number => Math.ceil(bytes / PAGE) * PAGE;
+
+/** Returns the bytes that state leaves free for agents that start, as `RingSpace::reserveOf()` of the native part. */
+export function stateReserve(totalBytes: number): number {
+  return Math.min(Math.max(totalBytes / 16, MIB), 64 * MIB);
+}
 
 /** Returns the bytes that further agents may take; undefined without a limit. */
 export function freeForAgents({ totalBytes, freeBytes, lackBytes }: PlaceSpace): number | undefined {

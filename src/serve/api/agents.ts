@@ -4,6 +4,7 @@ import { oneLine } from '../../ground/one-line.js';
 import type { Recorder, HistorySample } from '../history/recorder.js';
 import { collectorLateMs } from '../http/health.js';
 import type { SlowFact } from '../../view/slowness/slow-facts.js';
+import type { Incident } from '../../view/incidents/incident.js';
 import type { FailingExporter } from '../../view/verdict/types.js';
 import { type AgentData, type AgentsAnswer, API, type ServeFacts } from '../../view/answers/answer.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
@@ -21,6 +22,7 @@ export interface AnswerSource {
   readonly sample: HistorySample;
   readonly failingExporters: readonly FailingExporter[];
   readonly slowness: readonly SlowFact[];
+  readonly lastTrouble?: Incident | undefined;
   /** Returns the GPUs of the agent's process, as CUDA_VISIBLE_DEVICES has them. */
   readonly gpusOf: (id: number) => string | undefined;
 }
@@ -38,7 +40,7 @@ export function agentsSummary(source: AnswerSource, mostAgents = MAX_LISTED_AGEN
 }
 
 export function answerOf<Agent extends ServedAgent>(
-  { facts, recorder, sample, failingExporters, slowness }: AnswerSource,
+  { facts, recorder, sample, failingExporters, slowness, lastTrouble }: AnswerSource,
   { agents, folded }: Pick<AgentsAnswer<Agent>, 'agents' | 'folded'>,
 ): AgentsAnswer<Agent> {
   const { takenMs, problems, problemCount, stateProblems, collector } = sample.snapshot;
@@ -62,6 +64,7 @@ export function answerOf<Agent extends ServedAgent>(
     stateProblemCount: stateProblems.length,
     failingExporters,
     slowness,
+    ...(lastTrouble === undefined ? {} : { lastTrouble }),
     collector: {
       drainIntervalMs: collector.drainIntervalMs,
       sinceTickMs: Math.round(collector.sinceTickMs),

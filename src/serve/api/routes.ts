@@ -1,4 +1,4 @@
-/** The addresses of the agents' figures, their history and their time by size as JSON. */
+/** The addresses of the agents' figures, their history, their time by size and what happened as JSON. */
 import { setImmediate } from 'node:timers/promises';
 import { reasonOf } from '../../ground/errors.js';
 import type { CustomError } from '../../mapping/custom-events.js';
@@ -15,15 +15,19 @@ import { AgentProcesses } from './agent-processes.js';
 import { agentsAnswer, agentsSummary, MAX_LISTED_AGENTS } from './agents.js';
 import type { SizeWatch } from '../../instrumentation/sizes/size-watch.js';
 import { AGENTS_PATH, type ServeFacts } from '../../view/answers/answer.js';
+import { INCIDENTS_PATH } from '../../view/answers/incidents-answer.js';
 import { SIZES_PATH } from '../../view/answers/sizes-answer.js';
 import { agentColumns, fleetAnswer } from './history.js';
 import { type AgentColumns, HISTORY_PATH } from '../../view/answers/history-answer.js';
 import { type Question, questionIn, WrongQuestion } from './question.js';
 import { AllGone, SampleAnswers } from './sample-answers.js';
+import { ServeIncidents } from './incidents.js';
 import { sizesAnswer } from './sizes.js';
 
 /** Paths of the server that have the answers. */
-export const API_PATHS: readonly string[] = [`/${AGENTS_PATH}`, `/${HISTORY_PATH}`, `/${SIZES_PATH}`];
+export const API_PATHS: readonly string[] = [AGENTS_PATH, HISTORY_PATH, SIZES_PATH, INCIDENTS_PATH].map(
+  (path) => `/${path}`,
+);
 
 const HEADERS = { 'cache-control': 'no-store', 'cross-origin-resource-policy': 'same-origin' };
 
@@ -41,6 +45,8 @@ export interface ServeContext {
   readonly endedKeptMs: number;
   readonly failingExporters: () => readonly FailingExporter[];
   readonly sizes: Pick<SizeWatch, 'read' | 'slowness'>;
+  /** True if state is kept beside the rings. */
+  readonly keepsState: boolean;
 }
 
 /** Begins to record the history. Returns a function that ends it. */
@@ -53,6 +59,7 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
     beganMs: startedMs,
     endedKeptMs: context.endedKeptMs,
     onFailure: (reason) => warn(`the history lacks a sample: ${reason}`),
+    onRecorded: (sample) => incidents.take(sample),
   });
   const facts = {
     version: PACKAGE_VERSION,
@@ -61,15 +68,31 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
     globs: context.globs.map(oneLine),
     startedMs,
   };
+  const incidents = new ServeIncidents(context.keepsState, (sample) => ({
+    ...{ facts, recorder, sample, failingExporters: context.failingExporters() },
+    ...{ slowness: context.sizes.slowness, gpusOf: () => undefined },
+  }));
   const answers = new SampleAnswers();
-  server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context));
+  server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context, incidents));
   server.route(`/${HISTORY_PATH}`, history(recorder, answers, startedMs));
   server.route(`/${SIZES_PATH}`, sizes(recorder, answers, facts, context));
-  return () => recorder.close();
+  server.route(`/${INCIDENTS_PATH}`, (_, answer) => {
+    answer(200, `${JSON.stringify(incidents.answer(facts))}\n`, 'application/json', HEADERS);
+  });
+  return () => {
+    recorder.close();
+    incidents.close();
+  };
 }
 
 /** Serves a sample and drains nothing: figures lag by a drain interval and the age of the sample. */
-function agents(recorder: Recorder, answers: SampleAnswers, facts: ServeFacts, context: ServeContext): Handler {
+function agents(
+  recorder: Recorder,
+  answers: SampleAnswers,
+  facts: ServeFacts,
+  context: ServeContext,
+  incidents: ServeIncidents,
+): Handler {
   const processes = new AgentProcesses(context.rankVariable);
   return answering(
     recorder,
@@ -83,6 +106,7 @@ function agents(recorder: Recorder, answers: SampleAnswers, facts: ServeFacts, c
         sample,
         failingExporters: context.failingExporters(),
         slowness: context.sizes.slowness,
+        lastTrouble: incidents.lastTrouble,
         gpusOf: (id) => processes.of(id).gpus,
         processOf: (id) => processes.of(id),
         attributesOf: context.attributesOf,

@@ -67,6 +67,8 @@ interface RecorderOptions extends Peeks {
   readonly endedKeptMs?: number | undefined;
   /** Called if a sample without a request fails, or its history: it must not end the process. */
   readonly onFailure: (reason: string) => void;
+  /** Called in a turn of its own after each sample that was recorded. */
+  readonly onRecorded?: (sample: HistorySample) => void;
   /** Replacement in tests. */
   readonly later?: (work: () => void) => unknown;
 }
@@ -75,6 +77,7 @@ export class Recorder {
   readonly statuses: ErrorStatuses;
   readonly #peeks: Peeks;
   readonly #newRecord: () => Recording;
+  readonly #onRecorded: (sample: HistorySample) => void;
   /** Does work in a later turn of the event loop: with hundreds of agents each part takes milliseconds. */
   readonly #later: (work: () => void) => void;
   readonly #timer: NodeJS.Timeout;
@@ -91,11 +94,13 @@ export class Recorder {
   #added: HistorySample | undefined;
 
   constructor(options: RecorderOptions) {
-    const { peek, peekInSlices, customErrors, beganMs, endedKeptMs, onFailure, later = setImmediate } = options;
+    const { peek, peekInSlices, customErrors, beganMs, endedKeptMs, onFailure } = options;
+    const { onRecorded = () => {}, later = setImmediate } = options;
     this.statuses = new ErrorStatuses(customErrors);
     this.#peeks = { peek, peekInSlices };
     this.#newRecord = () => new Recording(this.statuses.names, beganMs, endedKeptMs);
     this.#record = this.#newRecord();
+    this.#onRecorded = onRecorded;
     const guarded = (work: () => void): void => {
       try {
         work();
@@ -167,7 +172,9 @@ export class Recorder {
     });
     events.add(takenMs, agents, ends.observe(takenMs, agents));
     const all = this.#withEnded({ agents, watched }, ended.take(agents, ends));
-    return (this.#added = { snapshot, agents: all.agents, troubles: troubles.observe(takenMs, all.watched) });
+    const sample = { snapshot, agents: all.agents, troubles: troubles.observe(takenMs, all.watched) };
+    this.#later(() => this.#onRecorded(sample));
+    return (this.#added = sample);
   }
 
   /** Returns the same arrays as long as nothing changes: the watch of troubles looks for that. */

@@ -1,6 +1,7 @@
 /** The answer of /api/v1/agents: serve makes it, the live page and top read it. docs/json.md describes it for others. */
 import type { WithKnown, ServedAgent } from '../model/agent-model.js';
 import type { SlowFact } from '../slowness/slow-facts.js';
+import type { Incident } from '../incidents/incident.js';
 import type { EndedAgent, FailingExporter } from '../verdict/types.js';
 
 /** Path below the address of the page. A proxy may serve both below another path. */
@@ -39,6 +40,8 @@ export interface AgentsAnswer<Agent extends ServedAgent = AgentData> {
   readonly failingExporters: readonly FailingExporter[];
   /** What is found about the speed of transfers. */
   readonly slowness: readonly SlowFact[];
+  /** The newest incident of the last day that was an alarm and is over; absent without one. */
+  readonly lastTrouble?: Incident;
   readonly collector: {
     readonly drainIntervalMs: number;
     /** Time since the collector thread's last turn. */

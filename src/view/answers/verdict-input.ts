@@ -19,6 +19,7 @@ export function verdictInput(answer: AgentsAnswer<ServedAgent>, { name, stale }:
     collector,
     directories = [],
     globs = [],
+    lastTrouble,
     ...newer
   }: Partial<AgentsAnswer<ServedAgent>> = answer;
   const { stateProblems = [], stateProblemCount = 0 } = newer;
@@ -35,6 +36,7 @@ export function verdictInput(answer: AgentsAnswer<ServedAgent>, { name, stale }:
     failingExporters,
     stateProblems,
     stateProblemCount,
+    ...(lastTrouble === undefined ? {} : { lastTrouble }),
     ...(collector?.lateMs === undefined ? {} : { collectorLateMs: collector.lateMs }),
   };
 }

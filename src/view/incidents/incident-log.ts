@@ -52,6 +52,17 @@ export class IncidentLog {
     return this.#entries.map(incidentOf).reverse();
   }
 
+  /** True while any holds, or may still return. */
+  get hasOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** The newest alarm that has ended. */
+  get lastTrouble(): Incident | undefined {
+    const last = this.#entries.findLast(({ level, endMs }) => level === 'alarm' && endMs !== undefined);
+    return last && incidentOf(last);
+  }
+
   /** Takes the findings of a sample. */
   take(takenMs: number, findings: readonly Finding[]): IncidentChanges {
     if (takenMs < this.#lastMs) this.#setBack(this.#lastMs - takenMs, takenMs);
@@ -60,7 +71,7 @@ export class IncidentLog {
     const raised = new Set<Entry>();
     const present = new Set<Entry>();
     for (const finding of findings) {
-      if (NO_INCIDENTS.has(finding.kind)) continue;
+      if (!isIncident(finding)) continue;
       let entry = this.#entryOf(finding);
       if (entry === undefined) {
         entry = this.#begin(finding, takenMs);
@@ -169,6 +180,11 @@ export class IncidentLog {
       if (entry.heldUntilMs !== undefined) entry.heldUntilMs = Math.min(entry.heldUntilMs, nowMs + entry.holdMs);
     }
   }
+}
+
+/** A note about a file or directory says how serve is set up. */
+function isIncident(finding: Finding): boolean {
+  return !NO_INCIDENTS.has(finding.kind) && !(finding.kind === 'problem' && levelOf(finding) === 'note');
 }
 
 function continueWith(entry: Entry, finding: Finding, isFurther: boolean): void {

@@ -103,6 +103,7 @@ function findingsOf(kind: LossKind, agents: readonly AgentModel[], takenMs: numb
       advice: advice(agent),
       agents: [agent.id],
       sinceMs,
+      ...sizeOf(kind, count),
     }));
   }
   const sinceMs = Math.min(...affected.map(({ trouble }) => trouble.sinceMs));
@@ -111,7 +112,24 @@ function findingsOf(kind: LossKind, agents: readonly AgentModel[], takenMs: numb
   const { agent } = affected[0]!;
   const text = many(count, momentText(sinceMs, takenMs), lost);
   const sentence = `${plural(affected.length, 'agent')}, most of all ${agent.name}: ${text}`;
-  return [{ ...INCOMPLETE, sentence, advice: advice(agent), agents: affected.map(({ agent: { id } }) => id), sinceMs }];
+  return [
+    {
+      ...INCOMPLETE,
+      sentence,
+      advice: advice(agent),
+      agents: affected.map(({ agent: { id } }) => id),
+      sinceMs,
+      ...sizeOf(kind, count),
+    },
+  ];
+}
+
+/** The others have no number, or one that says little. */
+function sizeOf(kind: LossKind, count: number): Pick<Finding, 'size'> {
+  if (kind === 'full') return { size: { value: count, text: `full ${times(count)}` } };
+  return kind === 'lost' || kind === 'dropped'
+    ? { size: { value: count, text: `${plural(count, 'event')} lost` } }
+    : {};
 }
 
 const INCOMPLETE = { kind: 'incomplete', tone: 'warn', shape: 'triangle', word: 'Data incomplete' } as const;

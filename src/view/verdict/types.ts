@@ -39,6 +39,15 @@ export interface FailingExporter {
   readonly reason: string;
 }
 
+/** The newest alarm that is over. */
+export interface PastTrouble {
+  readonly word: string;
+  readonly agents: readonly string[];
+  readonly agentCount: number;
+  readonly beginMs: number;
+  readonly endMs?: number;
+}
+
 /** All that a verdict depends on. Agents without troubles of their own have none. An absent field is unknown, and no finding follows from it. */
 export interface VerdictInput {
   readonly origin: Origin;
@@ -58,6 +67,7 @@ export interface VerdictInput {
   readonly slowness?: readonly SlowFact[];
   /** Time since the collector thread's last turn, if that is too long. */
   readonly collectorLateMs?: number;
+  readonly lastTrouble?: PastTrouble;
   /** Begin of the observation: "nothing failed in 5 min" names no longer time. */
   readonly observedSinceMs: number;
 }

@@ -11,6 +11,7 @@ import { noAgentsFinding, receiverFindings, staleFinding, stateFindings } from '
 import { isIdle } from './idle.js';
 import { lossFindings, losesEvents, lossSinceMs } from './loss-findings.js';
 import { problemFindings } from './problem-findings.js';
+import { pastTroubleText } from './past-trouble.js';
 import { levelOf, STATES } from './shapes.js';
 import { slowFindings } from './slow-findings.js';
 import { PRESENT_MS } from './trouble-watch.js';
@@ -83,7 +84,10 @@ function earlierFailures(agents: readonly AgentModel[], takenMs: number): string
   return `; ${plural(errors, 'failure')} before${last}${done === 0 ? ', and no transfer was ever finished' : ''}`;
 }
 
-function nothingFound({ agents, takenMs, observedSinceMs }: VerdictInput, counts: Verdict['counts']): Finding {
+function nothingFound(
+  { agents, takenMs, observedSinceMs, lastTrouble }: VerdictInput,
+  counts: Verdict['counts'],
+): Finding {
   const states = (Object.keys(STATES) as AgentState[]).filter((state) => counts[state] > 0);
   const each = [...states].sort((a, b) => counts[b] - counts[a]).map((state) => `${counts[state]} ${state}`);
   const fleet = `${plural(agents.length, 'agent')}: ${each.join(', ')}`;
@@ -98,7 +102,7 @@ function nothingFound({ agents, takenMs, observedSinceMs }: VerdictInput, counts
     tone: 'ok',
     shape: 'tick',
     word: 'All well',
-    sentence: `${fleet}. Nothing lost, and NIXL reported no failure in ${time}${earlierFailures(agents, takenMs)}`,
+    sentence: `${fleet}. Nothing lost, and NIXL reported no failure in ${time}${earlierFailures(agents, takenMs)}${pastTroubleText(lastTrouble, takenMs)}`,
     agents: [],
   };
 }

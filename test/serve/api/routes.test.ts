@@ -81,6 +81,7 @@ async function publish(agents: number) {
       attributesOf: ({ agent }) => ({ pool: agent }),
       failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
       sizes: { read: () => Promise.resolve(undefined), slowness: [] },
+      keepsState: false,
     },
   );
   onTestFinished(end);
