@@ -73,7 +73,7 @@ const ROOMS = {
   'serve/exposition': [...LIBRARY, 'process', 'serve/http', 'node:', '@opentelemetry/'],
   'serve/access': ['ground', 'settings', 'instrumentation', 'process', 'serve/http', 'node:', 'bcryptjs'],
   'serve/history': ['ground', 'mapping', 'shm-bridge', 'view/figures', 'view/model', 'view/verdict', 'view/answers'],
-  'serve/state': ['ground', 'shm-bridge', 'node:'],
+  'serve/state': ['ground', 'shm-bridge', 'view/rings', 'node:'],
   'serve/incidents': ['ground', 'serve/state', 'view/verdict', 'view/incidents'],
   'serve/api': [
     ...LIBRARY,

@@ -4,9 +4,6 @@ import { bytesText, plural } from '../ground/figures/figure.js';
 import type { PlaceSpace } from './types.js';
 import { attempt } from '../ground/errors.js';
 
-/** Folder beside the rings, in which `serve` keeps the state of its agents: it has no rings. */
-export const STATE_FOLDER = '.nixl-otel';
-
 const PAGE = 4096;
 const MIB = 2 ** 20;
 /** Unit of st_blocks. */

@@ -17,7 +17,8 @@ import {
 import path from 'node:path';
 import { parsedJson, reasonOf } from '../../ground/errors.js';
 import { bytesText } from '../../ground/figures/figure.js';
-import { STATE_FOLDER, stateReserve } from '../../shm-bridge/place-space.js';
+import { stateReserve } from '../../shm-bridge/place-space.js';
+import { STATE_FOLDER } from '../../view/rings/ring-files.js';
 
 /** The native part has a state file per ring beside it, and leaves folders alone. */
 const OWN_FOLDER = '.serve';

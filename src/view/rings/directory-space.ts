@@ -1,7 +1,8 @@
 /** Space of a directory whose rings a command lists itself. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { placeSpace, spaceShortage, STATE_FOLDER } from '../../shm-bridge/place-space.js';
+import { placeSpace, spaceShortage } from '../../shm-bridge/place-space.js';
+import { STATE_FOLDER } from './ring-files.js';
 import { attempt } from '../../ground/errors.js';
 
 /** A file of the directory. `writer`: pid of the process that writes it, if one is visible. */

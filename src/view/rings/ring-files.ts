@@ -2,7 +2,6 @@
 import { existsSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { reasonOf } from '../../ground/errors.js';
-import { STATE_FOLDER } from '../../shm-bridge/place-space.js';
 
 /** As deep as the collector searches: an agent's name may contain folders. */
 const MAX_DEPTH = 3;
@@ -37,6 +36,9 @@ export const NOT_UTF8 = 'its name is not UTF-8. Only serve reads it; give its ag
 export function isUndecodable(file: string): boolean {
   return file.includes('\ufffd') && !existsSync(file);
 }
+
+/** Folder beside the rings, in which `serve` keeps the state of its agents: it has no rings. */
+export const STATE_FOLDER = '.nixl-otel';
 
 /** Returns the names of agents: all files below a directory, in order. `complain` gets folders that cannot be read. */
 export function filesBelow(directory: string, complain: Complain): string[] {

@@ -97,12 +97,13 @@ function nothingFound(
   }
   const observedMs = Math.min(PRESENT_MS, takenMs - observedSinceMs);
   const time = observedMs >= PRESENT_MS ? 'the last minute' : spanText(Math.max(1000, observedMs));
+  const before = `${earlierFailures(agents, takenMs)}${pastTroubleText(lastTrouble, takenMs)}`;
   return {
     kind: 'well',
     tone: 'ok',
     shape: 'tick',
     word: 'All well',
-    sentence: `${fleet}. Nothing lost, and NIXL reported no failure in ${time}${earlierFailures(agents, takenMs)}${pastTroubleText(lastTrouble, takenMs)}`,
+    sentence: `${fleet}. Nothing lost, and NIXL reported no failure in ${time}${before}`,
     agents: [],
   };
 }

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { IncidentLog } from '../../../src/view/incidents/incident-log.js';
+import type { Finding } from '../../../src/view/verdict/types.js';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { agentAnswer } from '../../../src/serve/api/agent-detail.js';
@@ -216,6 +218,7 @@ describe('other answers', () => {
 });
 
 describe('docs/json.md', () => {
+  const FAILING: Finding = { kind: 'failing', tone: 'bad', shape: 'cross', word: 'Fails', sentence: 'a', agents: [] };
   const text = readFileSync(path.join(ROOT, 'docs/json.md'), 'utf8');
   /** Fields of the tables, in the order of the page. */
   const tables = text.split(/\n\n/).flatMap((part) => {
@@ -238,7 +241,10 @@ describe('docs/json.md', () => {
   }
 
   it('has each field of an answer, and no other', () => {
-    const source = wholeAnswer();
+    const log = new IncidentLog();
+    log.take(1, [FAILING]);
+    log.take(2, []);
+    const source = { ...wholeAnswer(), lastTrouble: log.lastTrouble };
     const answer = sent(agentsAnswer(source));
     const [agent] = answer.agents;
     const detail = Object.keys(sent(agentAnswer({ ...source }, 1)).agents[0]!).filter(
