@@ -3,7 +3,7 @@ import { IncidentLog } from '../../view/incidents/incident-log.js';
 import type { Incident } from '../../view/incidents/incident.js';
 import type { Finding } from '../../view/verdict/types.js';
 import type { KeptFile } from '../state/kept-file.js';
-import type { KeptIncidents } from './kept-incidents.js';
+import type { IncidentsOfDay } from './kept-incidents.js';
 import { IncidentLines, type WriteLine } from './incident-lines.js';
 
 /** Requests may cause samples more often, whose verdicts differ little. */
@@ -11,21 +11,21 @@ const EVERY_MS = 4000;
 /** An incident that lasts is written again, so that its last known time is not older than this. */
 const WRITE_EVERY_MS = 60_000;
 
-interface WatchOptions {
+interface IncidentWatchOptions {
   readonly write: WriteLine;
   /** Absent if nothing is to be kept over restarts. */
-  readonly file?: Pick<KeptFile<KeptIncidents>, 'read' | 'write'> | undefined;
+  readonly file?: Pick<KeptFile<IncidentsOfDay>, 'read' | 'write'> | undefined;
 }
 
 export class IncidentWatch {
   readonly #log = new IncidentLog();
   readonly #lines: IncidentLines;
-  readonly #file: WatchOptions['file'];
+  readonly #file: IncidentWatchOptions['file'];
   #takenMs: number | undefined;
   #writtenMs = -Infinity;
   #isWritten = true;
 
-  constructor({ write, file }: WatchOptions) {
+  constructor({ write, file }: IncidentWatchOptions) {
     this.#lines = new IncidentLines(write);
     this.#file = file;
   }

@@ -2,27 +2,30 @@
 import type { Incident } from '../../view/incidents/incident.js';
 import { KeptFile } from '../state/kept-file.js';
 
-export interface KeptIncidents {
+export interface IncidentsOfDay {
   readonly keptMs: number;
   readonly incidents: readonly Incident[];
 }
 
-const NAME = 'incidents.json';
-const VERSION = 1;
+const INCIDENTS_FILE = 'incidents.json';
+const INCIDENTS_VERSION = 1;
 /** 500 incidents with long names of agents. */
-const MOST_BYTES = 2 ** 20;
+const MOST_FILE_BYTES = 2 ** 20;
 
-type Place = Pick<ConstructorParameters<typeof KeptFile<KeptIncidents>>[0], 'directories' | 'lackBytes' | 'complain'>;
+type FilePlace = Pick<
+  ConstructorParameters<typeof KeptFile<IncidentsOfDay>>[0],
+  'directories' | 'lackBytes' | 'complain'
+>;
 
-export function keptIncidents(place: Place): KeptFile<KeptIncidents> {
-  return new KeptFile<KeptIncidents>({
-    ...{ name: NAME, version: VERSION, mostBytes: MOST_BYTES, isValue: isKeptIncidents },
+export function keptIncidents(place: FilePlace): KeptFile<IncidentsOfDay> {
+  return new KeptFile<IncidentsOfDay>({
+    ...{ name: INCIDENTS_FILE, version: INCIDENTS_VERSION, mostBytes: MOST_FILE_BYTES, isValue: isKeptIncidents },
     ...place,
   });
 }
 
-function isKeptIncidents(json: object): json is KeptIncidents {
-  const { keptMs, incidents } = json as Partial<KeptIncidents>;
+function isKeptIncidents(json: object): json is IncidentsOfDay {
+  const { keptMs, incidents } = json as Partial<IncidentsOfDay>;
   return isTime(keptMs) && Array.isArray(incidents) && incidents.every(isIncident);
 }
 

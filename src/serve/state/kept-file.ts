@@ -27,11 +27,11 @@ const PAGE = 4096;
 const MODE_BITS = 0o5777;
 
 /** What a file holds besides its version. `keptMs`: time of the figures. */
-export interface Kept {
+export interface DatedValue {
   readonly keptMs: number;
 }
 
-interface KeptFileOptions<Value extends Kept> {
+interface KeptFileOptions<Value extends DatedValue> {
   readonly name: string;
   /** A file of another version is not read. */
   readonly version: number;
@@ -45,7 +45,7 @@ interface KeptFileOptions<Value extends Kept> {
   readonly complain: (text: string) => void;
 }
 
-export class KeptFile<Value extends Kept> {
+export class KeptFile<Value extends DatedValue> {
   readonly #options: KeptFileOptions<Value>;
 
   constructor(options: KeptFileOptions<Value>) {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { IncidentWatch } from '../../../src/serve/incidents/incident-watch.js';
-import { keptIncidents, type KeptIncidents } from '../../../src/serve/incidents/kept-incidents.js';
+import { keptIncidents, type IncidentsOfDay } from '../../../src/serve/incidents/kept-incidents.js';
 import type { Finding } from '../../../src/view/verdict/types.js';
 import { temporaryDirectory } from '../../support/live.js';
 
@@ -98,8 +98,8 @@ it('keeps incidents for the next process, also those that its end cut', () => {
 });
 
 it('writes the file at changes, and each minute while an incident holds, and nothing for a healthy fleet', () => {
-  const written: KeptIncidents[] = [];
-  const file = { read: () => undefined, write: (kept: KeptIncidents) => written.push(kept) > 0 };
+  const written: IncidentsOfDay[] = [];
+  const file = { read: () => undefined, write: (kept: IncidentsOfDay) => written.push(kept) > 0 };
   const watch = new IncidentWatch({ write, file });
   during(watch, 600_000, []);
   expect(written).toHaveLength(0);

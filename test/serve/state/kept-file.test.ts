@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Kept, KeptFile } from '../../../src/serve/state/kept-file.js';
+import { type DatedValue, KeptFile } from '../../../src/serve/state/kept-file.js';
 import { fillUp, freeBytes, MAY_MOUNT, smallTmpfs } from '../../support/small-tmpfs.js';
 import { temporaryDirectory } from '../../support/live.js';
 
-interface Numbers extends Kept {
+interface Numbers extends DatedValue {
   readonly numbers: readonly number[];
 }
 
