@@ -22,7 +22,7 @@ function source() {
     }));
     const timeBySize = { transmit: NONE, receive: { ...NONE, classes: times.length === 0 ? [] : classes } };
     const agent = { id: 1, agent: 'prefill', path: '/prefill', exported: true, timeBySize } as unknown as AgentSnapshot;
-    return { takenMs: Date.now(), agents: [agent] } as unknown as Snapshot;
+    return { takenMs: Date.now(), collector: { ticks: times.length }, agents: [agent] } as unknown as Snapshot;
   };
   return { snapshot, times };
 }

@@ -19,7 +19,9 @@ type PeekInSlices = (slices: TimeSlices, wants: SnapshotWants) => Promise<Snapsh
 
 /** Time by size at one time. Its agents are valid until the use of it ends. */
 export interface SizeReading {
+  /** Never earlier than before, whatever the clock does. */
   readonly takenMs: number;
+  readonly snapshot: Pick<Snapshot, 'takenMs' | 'collector'>;
   /** Span of the window. */
   readonly recentMs: number;
   /** The exported agents. */
@@ -38,6 +40,7 @@ export class SizeWatch {
   #takenMs = -Infinity;
   #models: ReadonlyMap<number, TimeModels> = new Map();
   #modelledMs = -Infinity;
+  #ticks = -1;
 
   /** `onFailure`: called if a reading without a request fails. Begins with a reading. */
   constructor(peekInSlices: PeekInSlices, onFailure: (error: unknown) => void) {
@@ -64,7 +67,7 @@ export class SizeWatch {
     const agents = snapshot.agents.filter(({ exported, timeBySize }) => exported && timeBySize !== undefined);
     const recentOf = (agent: AgentSnapshot): RecentSizes => this.#window.recentOf(agent, takenMs);
     this.#window.take(takenMs, agents);
-    return use({ takenMs, recentMs: this.#window.spanAt(takenMs), agents, recentOf }, slices);
+    return use({ takenMs, snapshot, recentMs: this.#window.spanAt(takenMs), agents, recentOf }, slices);
   }
 
   /** Models of the agents by id, at most 20 s old. */
@@ -78,12 +81,14 @@ export class SizeWatch {
   }
 
   async #watch(reading: SizeReading, slices: TimeSlices): Promise<void> {
-    const { takenMs, agents } = reading;
-    const nameOf = namesOf(agents);
-    this.#judge.take(
-      takenMs,
-      agents.map((agent) => ({ id: agent.id, name: nameOf(agent), timeBySize: agent.timeBySize })),
-    );
+    const { takenMs, agents, snapshot } = reading;
+    // A blocked collector repeats a snapshot.
+    if (snapshot.collector.ticks > this.#ticks) {
+      this.#ticks = snapshot.collector.ticks;
+      const nameOf = namesOf(agents);
+      const judged = agents.map((agent) => ({ id: agent.id, name: nameOf(agent), timeBySize: agent.timeBySize }));
+      this.#judge.take(snapshot.takenMs, judged);
+    }
     // A timer may fire a little earlier than its interval.
     if (takenMs - this.#modelledMs < KEEP_MS - JUDGE_MS / 2) return;
     this.#modelledMs = takenMs;

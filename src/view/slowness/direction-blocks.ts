@@ -71,6 +71,11 @@ export class DirectionBlocks {
     this.#blocks = [];
   }
 
+  beginAgain(takenMs: number): void {
+    this.forget();
+    this.#takenMs = takenMs;
+  }
+
   /** Returns the blocks of the last `ms`, and earlier ones until they have so many transfers, at most those of 15 minutes. */
   last(ms: number, transfers: number): TimeWindow {
     return windowOf(this.#blocks.slice(this.#beginOf(ms, transfers)), this.#takenMs);
@@ -197,8 +202,8 @@ function addClasses(classes: Map<number, ClassSums>, words: Uint32Array): void {
 }
 
 function classTimesOf(exponent: number, { bytes, count, times, posts }: ClassSums): ClassTimes {
-  const [p10, p25, p50, p75, p90] = times.quantiles([0.1, 0.25, 0.5, 0.75, 0.9]);
-  const [post10, post50] = posts.quantiles([0.1, 0.5]);
+  const [p10, p25, p50, p75, p90, max] = times.quantiles([0.1, 0.25, 0.5, 0.75, 0.9, 1]);
+  const [post10, post50, postMax] = posts.quantiles([0.1, 0.5, 1]);
   return {
     upToBytes: exponent === NO_BOUND ? Infinity : 2 ** exponent,
     count: times.count,
@@ -208,7 +213,8 @@ function classTimesOf(exponent: number, { bytes, count, times, posts }: ClassSum
     p50: p50!,
     p75: p75!,
     p90: p90!,
-    ...(posts.count > 0 && { post: { p10: post10!, p50: post50! } }),
+    max: max!,
+    ...(posts.count > 0 && { post: { p10: post10!, p50: post50!, max: postMax! } }),
     countUpTo: (us) => times.countUpTo(us),
   };
 }

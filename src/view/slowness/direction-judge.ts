@@ -1,10 +1,10 @@
 /** Judges the transfers of one agent and direction over time. Pure. */
 import type { DirectionTimes } from '../../ground/tally.js';
 import { DirectionBlocks, type TimeWindow } from './direction-blocks.js';
-import { type Compared, LONG, SHORT } from './growth.js';
+import { compare, type Compared, LONG, SHORT } from './growth.js';
 import type { Curve } from './host-curves.js';
 import { carriedBy, type Peer } from './load.js';
-import { BLOCK_MS, BLOCK_TRANSFERS, UsualTimes, type Usual } from './usual-times.js';
+import { BLOCK_MS, BLOCK_TRANSFERS, CLASS_TRANSFERS, UsualTimes, type Usual } from './usual-times.js';
 import { isSlowAlarm, type SlowKind } from './slow-facts.js';
 import {
   comparedIn,
@@ -21,10 +21,27 @@ const SHORT_MS = 20_000;
 const SHORT_TRANSFERS = 20;
 const LONG_MS = 120_000;
 const LONG_TRANSFERS = 60;
-/** What is not seen for this long has ended. */
-const HOLD_MS = 20_000;
-/** Notes are said, and end, after a time in which the windows do not change each other's mind. */
-const NOTE_MS = 120_000;
+/** A first transfer that is worth a note: this long, and this many times as long as usual. */
+const COLD_US = 1e6;
+const COLD_FACTOR = 20;
+
+interface Patience {
+  /** Time for which it is found before it is said. */
+  readonly sayAfterMs: number;
+  /** Time after which it has ended if it is not found again. */
+  readonly holdMs: number;
+}
+const ALARM: Patience = { sayAfterMs: 0, holdMs: 20_000 };
+/** A healthy engine has each of them for a while many times a day. */
+const NOTE: Patience = { sayAfterMs: 120_000, holdMs: 120_000 };
+const PATIENCE: Readonly<Record<SlowKind, Patience>> = {
+  'slow-transfers': ALARM,
+  'slow-posts': ALARM,
+  'late-completion': NOTE,
+  busy: NOTE,
+  // Found once.
+  'cold-start': { sayAfterMs: 0, holdMs: 600_000 },
+};
 /** Classes that an agent must have in common with a curve: one alone cannot tell a slow link from late asking. */
 const COMMON_CLASSES = 2;
 
@@ -56,6 +73,8 @@ export class DirectionJudge {
   #learnFromMs: number;
   #takenMs: number;
   #short: TimeWindow | undefined;
+  /** The first transfers, until it is known what is usual. */
+  #first: TimeWindow[] | undefined;
   #standing = new Map<SlowKind, Standing>();
 
   /** `isNew`: the agent began after the last sample. Else its counts begin with the first sample. */
@@ -68,7 +87,7 @@ export class DirectionJudge {
 
   get found(): readonly FoundSlowness[] {
     return [...this.#standing].flatMap(([kind, { found, beganMs }]) => {
-      const isSaid = isSlowAlarm({ kind }) || this.#takenMs - beganMs >= NOTE_MS;
+      const isSaid = this.#takenMs - beganMs >= PATIENCE[kind].sayAfterMs;
       return isSaid ? [found] : [];
     });
   }
@@ -80,6 +99,7 @@ export class DirectionJudge {
     this.#short = undefined;
     if (transfers === 0) return false;
     if (this.#isNew && this.#seen < FIRST_TRANSFERS) {
+      this.#first = [...(this.#first ?? []), ...this.#blocks.backwards()];
       this.#blocks.forget();
       this.#learnFromMs = takenMs;
     }
@@ -111,10 +131,17 @@ export class DirectionJudge {
     const judged = isYoung ? this.#byCurves(short, long, curves) : this.#by(usual, short, long, peers);
     for (const one of judged) this.#found(one, isYoung);
     for (const [kind, { lastMs }] of this.#standing) {
-      if (this.#takenMs - lastMs >= (isSlowAlarm({ kind }) ? HOLD_MS : NOTE_MS)) this.#standing.delete(kind);
+      if (this.#takenMs - lastMs >= PATIENCE[kind].holdMs) this.#standing.delete(kind);
     }
     this.#blocks.trim(LONG_MS, LONG_TRANSFERS);
     return this.#learn();
+  }
+
+  /** Forgets all times, but not what is usual. */
+  beginAgain(takenMs: number): void {
+    this.#blocks.beginAgain(takenMs);
+    this.#standing.clear();
+    this.#learnFromMs = this.#takenMs = takenMs;
   }
 
   /** Takes what is now as usual. */
@@ -187,8 +214,38 @@ export class DirectionJudge {
     if (block.transfers < BLOCK_TRANSFERS) return false;
     this.reference.learn({ ...block, beginMs: this.#learnFromMs }, this.#standing.has('late-completion'));
     this.#learnFromMs = this.#takenMs;
+    this.#judgeFirst();
     return true;
   }
+
+  /** Compares the first transfers with what is usual, once that is known. */
+  #judgeFirst(): void {
+    const { usual } = this.reference;
+    if (this.#first === undefined || usual.classes.length === 0) return;
+    const cold = this.#first.flatMap((window) => {
+      return coldIn(window, usual).map((one) => ({ one, sinceMs: window.beginMs, factor: one.p50 / one.usualP50 }));
+    });
+    this.#first = undefined;
+    const [longest] = cold.sort((a, b) => b.one.p50 - a.one.p50);
+    if (longest === undefined) return;
+    const { one, sinceMs, factor } = longest;
+    const judged = { kind: 'cold-start', factor, classes: [one], compared: [one], ambiguous: false } as const;
+    const found = { judged, sinceMs, saidMs: this.#takenMs, againstOthers: false };
+    this.#standing.set('cold-start', { found, beganMs: this.#takenMs, lastMs: this.#takenMs });
+  }
+}
+
+/** Returns the classes whose longest transfer took much longer than usual, with that time in place of the median. */
+function coldIn({ classes }: TimeWindow, usual: Usual): Compared[] {
+  const longest = classes.map((now) => ({
+    ...now,
+    count: CLASS_TRANSFERS,
+    p50: now.max,
+    ...(now.post && { post: { ...now.post, p50: now.post.max } }),
+  }));
+  return compare(longest, usual.classes, true).filter(
+    ({ p50, usualP50 }) => p50 >= COLD_US && p50 >= COLD_FACTOR * usualP50,
+  );
 }
 
 /** Returns undefined if the block has no transfer of the classes. */

@@ -54,8 +54,9 @@ export interface ClassTimes {
   readonly p50: number;
   readonly p75: number;
   readonly p90: number;
+  readonly max: number;
   /** Absent without posts. */
-  readonly post?: { readonly p10: number; readonly p50: number };
+  readonly post?: { readonly p10: number; readonly p50: number; readonly max: number };
   /** Returns the number of transfers that took at most so long. */
   readonly countUpTo: (us: number) => number;
 }

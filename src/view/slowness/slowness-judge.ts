@@ -52,9 +52,9 @@ export class SlownessJudge {
   /** Takes a sample of all agents. Agents that are missing in it are forgotten. */
   take(takenMs: number, agents: readonly JudgedAgent[]): void {
     // The clock was set back: spans of time would be wrong.
-    if (this.#lastMs !== undefined && takenMs < this.#lastMs) this.#agents = new Map();
-    const isFirst = this.#agents.size === 0;
-    const lastMs = isFirst ? takenMs : this.#lastMs!;
+    if (this.#lastMs !== undefined && takenMs < this.#lastMs) this.#beginAgain(takenMs);
+    const isFirst = this.#lastMs === undefined;
+    const lastMs = this.#lastMs ?? takenMs;
     this.#lastMs = takenMs;
     const before = this.#agents;
     this.#agents = new Map();
@@ -69,6 +69,13 @@ export class SlownessJudge {
     }
     for (const direction of DIRECTIONS) this.#judge(direction, agents, moved);
     this.#facts = agents.flatMap((agent) => this.#factsOf(agent));
+  }
+
+  /** Keeps what is usual. */
+  #beginAgain(takenMs: number): void {
+    this.#lastMs = takenMs;
+    for (const judges of this.#agents.values())
+      for (const direction of DIRECTIONS) judges[direction].beginAgain(takenMs);
   }
 
   #judges(takenMs: number, lastMs: number, isNew: boolean): Judges {

@@ -98,11 +98,11 @@ export class UsualTimes {
 }
 
 function usualOf({ upToBytes, meanBytes, p10, p50, p90, post }: ClassTimes): UsualClass {
-  return { upToBytes, meanBytes, p10, p50, p90, ...(post && { post }) };
+  return { upToBytes, meanBytes, p10, p50, p90, ...(post && { post: { p10: post.p10, p50: post.p50 } }) };
 }
 
 function mixed(usual: UsualClass, one: ClassTimes, gain: number): UsualClass {
-  const post = usual.post ?? one.post;
+  const post: UsualClass['post'] = usual.post ?? one.post;
   return {
     upToBytes: usual.upToBytes,
     meanBytes: mean(usual.meanBytes, one.meanBytes, gain),

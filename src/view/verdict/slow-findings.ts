@@ -71,7 +71,7 @@ function findingOf(facts: readonly SlowFact[], takenMs: number): Finding {
     kind,
     ...(isSlowAlarm({ kind }) ? { tone: 'warn', shape: 'triangle' } : { tone: 'info', shape: 'clock' }),
     word,
-    sentence: `${subject}: ${whatOf(worst)} since ${momentText(sinceMs, takenMs)}. ${whyOf(worst)}`,
+    sentence: `${subject}: ${whatOf(worst)} ${kind === 'cold-start' ? 'at' : 'since'} ${momentText(sinceMs, takenMs)}. ${whyOf(worst)}`,
     ...(advice !== undefined && { advice }),
     agents: facts.map(({ id }) => id),
     sinceMs,
@@ -80,6 +80,7 @@ function findingOf(facts: readonly SlowFact[], takenMs: number): Finding {
 
 function whatOf({ kind, direction, factor, againstOthers, oneDirection }: SlowFact): string {
   const way = direction === 'transmit' ? 'tx' : 'rx';
+  if (kind === 'cold-start') return `a first transfer (${way}) took ${numberText(factor)} times as long as later ones`;
   const usual = againstOthers === true ? 'as earlier agents of this host took' : 'as usual';
   const other = oneDirection === true ? ` (${way === 'tx' ? 'rx' : 'tx'} is as usual)` : '';
   const what = kind === 'slow-posts' ? `posts (${way}) take` : `transfers (${way}) take`;
@@ -108,8 +109,10 @@ function whyOf(fact: SlowFact): string {
       return `All sizes take longer by about the same time: ${times}`;
     case 'load':
       return `More transfers are open at once: ${times}`;
-    case 'start':
-      return times;
+    case 'start': {
+      const posting = largest.postUs === undefined ? '' : `, of which posting ${timeText(largest.postUs)}`;
+      return `${binaryText(largest.meanBytes)} took ${timeText(largest.timeUs)}${posting}; later ones take ${timeText(largest.usualUs)}`;
+    }
   }
 }
 

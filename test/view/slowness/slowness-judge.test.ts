@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SizeClassTally } from '../../../src/ground/tally.js';
+import type { SlowClass } from '../../../src/view/slowness/slow-facts.js';
 import { SlownessJudge } from '../../../src/view/slowness/slowness-judge.js';
 import { exponentialTally } from '../../support/exponential.js';
 
@@ -74,4 +75,45 @@ test('notes that all sizes take longer by the same time', () => {
 
 test('finds nothing where nothing changes', () => {
   expect(factsAfter({}, 240)).toEqual([]);
+});
+
+test('notes a slow first transfer once, and compares nothing with it', () => {
+  const judge = new SlownessJudge();
+  const program = new Program();
+  const take = (ms: number) =>
+    judge.take(ms, ms === 0 ? [] : [{ id: 1, name: 'cold', timeBySize: program.timeBySize }]);
+  take(0);
+  program.step({ baseUs: 38e6, postUs: 37.9e6 });
+  const said: number[] = [];
+  for (let ms = STEP_MS; ms <= 900_000; ms += STEP_MS) {
+    take(ms);
+    if (judge.facts.length > 0) said.push(ms);
+    if (said.length === 1) {
+      expect(judge.facts).toMatchObject([{ kind: 'cold-start', name: 'cold', sinceMs: 0 }]);
+      const [{ timeUs, usualUs, postUs }] = judge.facts[0]!.classes as [SlowClass];
+      expect(timeUs / 1e6).toBeGreaterThan(70);
+      expect(postUs! / 1e6).toBeCloseTo(38, -1);
+      expect(usualUs).toBeLessThan(1000);
+    }
+    program.step();
+  }
+  expect(said[0]).toBeLessThan(60_000);
+  expect(said.at(-1)! - said[0]!).toBe(600_000 - STEP_MS);
+});
+
+test('keeps what is usual when the clock is set back', () => {
+  const judge = new SlownessJudge();
+  const program = new Program();
+  let ms = 10_000_000;
+  const take = (): void => judge.take((ms += STEP_MS), [{ id: 1, name: 'agent', timeBySize: program.timeBySize }]);
+  for (let i = 0; i < 30; i++, program.step()) take();
+  ms -= 3_600_000;
+  for (let i = 0; i < 30; i++, program.step()) take();
+  expect(judge.facts).toEqual([]);
+  for (let i = 0; i < 8; i++) {
+    program.step({ bytesPerUs: 1200 });
+    take();
+  }
+  expect(judge.facts).toMatchObject([{ kind: 'slow-transfers' }]);
+  expect(ms - judge.facts[0]!.sinceMs).toBeLessThan(40_000);
 });
