@@ -56,10 +56,17 @@ export class Stage {
     return this.#nowMs;
   }
 
+  setTime(nowMs: number): void {
+    this.#nowMs = nowMs;
+  }
+
+  /** Starts an agent, or starts it anew in the file that it had. */
   begin(agent: string): void {
+    this.#writers.get(agent)?.close();
     this.#writers.set(agent, new RingWriter(path.join(this.#directory, agent), { wireVersion: WIRE_VERSION }));
+    const startTimeMs = this.#times.get(agent)?.startTimeMs ?? this.#nowMs;
     this.#times.set(agent, {
-      startTimeMs: this.#nowMs,
+      startTimeMs,
       lastEventMs: undefined,
       endedMs: undefined,
       hasNewEvents: false,
@@ -68,12 +75,16 @@ export class Stage {
     this.#source.drainNow();
   }
 
-  /** @throws Error for an unknown event or a full ring */
+  /** @throws Error for an unknown event */
   write(agent: string, event: string, value: number): void {
     const type = TYPES.get(event);
     if (type === undefined) throw new Error(`${event} is not an event of NIXL`);
-    const isWritten = this.#writers.get(agent)!.push({ type, value, timestampUs: NO_TIME });
-    if (!isWritten) throw new Error(`the ring of ${agent} is full`);
+    const writer = this.#writers.get(agent)!;
+    const slot = { type, value, timestampUs: NO_TIME };
+    if (!writer.push(slot)) {
+      this.#source.drainNow(); // a flush that is larger than the ring
+      if (!writer.push(slot)) throw new Error(`the ring of ${agent} is not drained`);
+    }
     this.#times.get(agent)!.hasNewEvents = true;
     this.#hasNewEvents = true;
   }
@@ -90,6 +101,11 @@ export class Stage {
 
   has(agent: string): boolean {
     return this.#times.has(agent);
+  }
+
+  isAlive(agent: string): boolean {
+    const times = this.#times.get(agent);
+    return times !== undefined && times.endedMs === undefined;
   }
 
   /** Makes what was written a flush at this time, and drains it. */

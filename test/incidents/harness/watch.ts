@@ -3,6 +3,7 @@ import { agentsSummary } from '../../../src/serve/api/agents.js';
 import { Recorder } from '../../../src/serve/history/recorder.js';
 import type { Snapshot } from '../../../src/shm-bridge/types.js';
 import { verdictInput } from '../../../src/view/answers/verdict-input.js';
+import { IncidentLog } from '../../../src/view/incidents/incident-log.js';
 import { verdictOf } from '../../../src/view/verdict/verdict.js';
 import type { Said } from './said.js';
 import { type JudgedSample, SlownessWatch, toSaid } from './slowness.js';
@@ -12,6 +13,7 @@ export const SAMPLE_MS = 4000;
 const FACTS = { version: '0', hostname: 'host', directories: ['/rings'], globs: [] };
 
 export class Watch {
+  readonly log = new IncidentLog();
   readonly #recorder: Recorder;
   readonly #slowness = new SlownessWatch();
   readonly #startedMs: number;
@@ -48,6 +50,8 @@ export class Watch {
       slowness: this.#slowness.sample(judged),
       gpusOf: () => undefined,
     });
-    return toSaid(verdictOf(verdictInput(answer, { name: 'host' })).findings);
+    const { findings } = verdictOf(verdictInput(answer, { name: 'host' }));
+    this.log.take(takenMs, findings);
+    return toSaid(findings);
   }
 }
