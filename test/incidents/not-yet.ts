@@ -3,8 +3,6 @@ export const NOT_YET: ReadonlySet<string> = new Set([
   'new-slow-10',
   'new-slow-engine-10',
   'restart-slow-engine-10',
-  'o-hetero-restart',
-  'o-reload-bench',
   'o-churn',
   'o-conc-burst32-1size',
 ]);

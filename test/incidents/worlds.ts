@@ -1,4 +1,7 @@
-/** The worlds of the labelled cases, by the numbers that cases.ts refers to. */
+/**
+ * The worlds of the labelled cases, by the numbers that cases.ts refers to. Agents that come in the place of others have their
+ * names, with other digits.
+ */
 import {
   agents,
   always,
@@ -62,7 +65,7 @@ export const WORLDS = {
   W14: agents('e0..e3', ENGINE),
   W15: [...agents('b0..b5', PROMPT), ...agents('n0', { ...PROMPT, fromS: 600 })],
   W16: [...agents('e0..e5', ENGINE), ...agents('n0', { ...ENGINE, warmMs: 300, fromS: 600 })],
-  W18: [...agents('e0..e3', { ...ENGINE, endsS: 600 }), ...agents('n0..n3', { ...ENGINE, warmMs: 200, fromS: 640 })],
+  W18: [...agents('e0..e3', { ...ENGINE, endsS: 600 }), ...agents('e10..e13', { ...ENGINE, warmMs: 200, fromS: 640 })],
   W19: agents('b0..b5', { ...PROMPT, asking: { kind: 'poisson', perSecond: 12 } }),
   W20: agents('b0..b3', { ...PROMPT, asking: { kind: 'closed', open: always(2), thinkS: 0.1 } }),
   W21: [...agents('p0..p3', { ...PROMPT, direction: 'tx' }), ...agents('d0..d3', PROMPT)],
@@ -74,7 +77,7 @@ export const WORLDS = {
   W28: [...agents('h0..h6', atRate(25)), ...agents('j0', atRate(2))],
   W29: [
     ...agents('h0..h2', atRate(25, { endsS: 600 })), ...agents('g0..g2', atRate(3, { endsS: 600 })),
-    ...agents('H0..H2', atRate(25, { warmMs: 200, fromS: 640 })), ...agents('G0..G2', atRate(3, { warmMs: 200, fromS: 640 })),
+    ...agents('h10..h12', atRate(25, { warmMs: 200, fromS: 640 })), ...agents('g10..g12', atRate(3, { warmMs: 200, fromS: 640 })),
   ],
   W31: agents('v0..v1', { ...INLINE, asking: { kind: 'burst', count: (t) => (t > ONSET_S && t < 700 ? 8 : 2), everyS: 1 } }),
   W33: agents('e0..e3', { ...ENGINE, asking: { kind: 'burst', count: (t) => (t > ONSET_S ? 16 : 4), everyS: 3 } }),
@@ -84,7 +87,7 @@ export const WORLDS = {
   W38: agents('e0', { ...ENGINE, size: oneOf(8 * MiB) }),
   W40: [...agents('b0..b4', PROMPT), ...agents('n0..n1', { ...PROMPT, warmMs: 1500, fromS: 600 })],
   W41: agents('e0..e3', pausing(ENGINE, 4)),
-  W44: [...agents('b0..b3', { ...PROMPT, endsS: 600 }), ...agents('n0..n3', { ...PROMPT, warmMs: 500, fromS: 660 })],
+  W44: [...agents('b0..b3', { ...PROMPT, endsS: 600 }), ...agents('b10..b13', { ...PROMPT, warmMs: 500, fromS: 660 })],
   W45: [0, 1, 2, 3, 4].flatMap(churn),
   W48: agents('b0..b1', atRate(5, { size: oneOf(4 * MiB), asking: { kind: 'closed', open: (t) => (t < ONSET_S ? 1 : 32), thinkS: 0.005 } })),
   W49: agents('b0..b1', atRate(5, { size: oneOf(MiB, 4 * MiB, 16 * MiB), asking: { kind: 'burst', count: (t) => (t < ONSET_S ? 1 : 8), everyS: 0.5 } })),

@@ -25,6 +25,8 @@ const NO_TIME = 0n;
 
 /** What the rings do not show in virtual time. */
 interface Times {
+  /** Each life of an agent is a process of its own. */
+  readonly pid: number;
   readonly startTimeMs: number;
   lastEventMs: number | undefined;
   endedMs: number | undefined;
@@ -41,6 +43,7 @@ export class Stage {
   readonly #times = new Map<string, Times>();
   readonly #source: RingSource;
   #nowMs: number;
+  #lives = 0;
   #hasNewEvents = false;
 
   constructor(beganMs: number) {
@@ -66,6 +69,7 @@ export class Stage {
     this.#writers.set(agent, new RingWriter(path.join(this.#directory, agent), { wireVersion: WIRE_VERSION }));
     const startTimeMs = this.#times.get(agent)?.startTimeMs ?? this.#nowMs;
     this.#times.set(agent, {
+      pid: ++this.#lives,
       startTimeMs,
       lastEventMs: undefined,
       endedMs: undefined,
@@ -142,11 +146,12 @@ export class Stage {
   }
 
   #inVirtualTime(agent: AgentSnapshot): AgentSnapshot {
-    const { startTimeMs, lastEventMs, endedMs, fullFlushes } = this.#times.get(agent.agent)!;
+    const { pid, startTimeMs, lastEventMs, endedMs, fullFlushes } = this.#times.get(agent.agent)!;
     const life: AgentLife = endedMs === undefined ? 'alive' : 'dead';
     return {
       ...agent,
       life,
+      pid: life === 'alive' ? pid : undefined,
       searched: true,
       exported: true,
       startTimeMs,
