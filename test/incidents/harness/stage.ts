@@ -35,6 +35,8 @@ interface Times {
   fullFlushes: number;
 }
 
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
 const TYPES = new Map(EVENTS.map(({ event, type }) => [event, type]));
 
 export class Stage {
@@ -86,8 +88,8 @@ export class Stage {
     const writer = this.#writers.get(agent)!;
     const slot = { type, value, timestampUs: NO_TIME };
     if (!writer.push(slot)) {
-      this.#source.drainNow(); // a flush that is larger than the ring
-      if (!writer.push(slot)) throw new Error(`the ring of ${agent} is not drained`);
+      this.#drain(); // a flush that is larger than the ring
+      writer.push(slot);
     }
     this.#times.get(agent)!.hasNewEvents = true;
     this.#hasNewEvents = true;
@@ -116,7 +118,7 @@ export class Stage {
   flush(nowMs: number): void {
     this.#nowMs = nowMs;
     if (!this.#hasNewEvents) return;
-    this.#source.drainNow();
+    this.#drain();
     this.#hasNewEvents = false;
     for (const times of this.#times.values()) {
       if (times.hasNewEvents) times.lastEventMs = nowMs;
@@ -138,6 +140,16 @@ export class Stage {
     this.#source.close();
     for (const writer of this.#writers.values()) writer.close();
     rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  /** A machine that is busy with other work may hold up the collector's thread for seconds. */
+  #drain(): void {
+    this.#source.drainNow();
+    for (const [agent, { hasNewEvents }] of this.#times) {
+      if (!hasNewEvents) continue;
+      const writer = this.#writers.get(agent)!;
+      for (; writer.pending > 0; this.#source.drainNow()) Atomics.wait(PAUSE, 0, 0, 1);
+    }
   }
 
   #isKept({ agent }: AgentSnapshot): boolean {
