@@ -75,11 +75,14 @@ const SHARED_SCRIPTS = [
   'view/verdict/idle.js',
   'view/verdict/loss-findings.js',
   'view/verdict/past-trouble.js',
+  'view/verdict/memory-findings.js',
   'view/verdict/problem-findings.js',
+  'view/verdict/quiet-findings.js',
   'view/verdict/shapes.js',
   'view/verdict/slow-findings.js',
   'view/verdict/succession.js',
   'view/verdict/trouble-watch.js',
+  'view/verdict/unused-finding.js',
   'view/verdict/verdict.js',
 ];
 const BROWSER = 'page/browser/';

@@ -10,13 +10,26 @@ import { finding } from './finding.js';
 import type { FindingName } from './findings.js';
 import { parsedJson } from '../../ground/errors.js';
 
-/** Other kinds are in the answer of /readyz, or say that all is well. */
-const FINDINGS_OF: Partial<Readonly<Record<FindingKind, FindingName>>> = {
+/** Undefined for kinds that are in the answer of /readyz, or that say that all is well. */
+const FINDINGS_OF: Readonly<Record<FindingKind, FindingName | undefined>> = {
+  stale: undefined,
+  none: undefined,
   incomplete: 'serve-incomplete',
-  receiver: 'serve-exports-fail',
   failing: 'serve-finds',
   ended: 'serve-finds',
+  'slow-transfers': 'serve-finds',
+  'slow-posts': 'serve-finds',
+  'late-completion': 'serve-finds',
+  busy: 'serve-finds',
+  'cold-start': 'serve-finds',
+  quiet: 'serve-finds',
+  unused: 'serve-finds',
+  memory: 'serve-finds',
+  receiver: 'serve-exports-fail',
+  problem: undefined,
   state: 'serve-finds',
+  measuring: undefined,
+  well: undefined,
 };
 
 /** Path below the address of serve, for all agents without their histograms. */

@@ -77,12 +77,14 @@ export function answerOf<Agent extends ServedAgent>(
 
 /** Adds what the recording knows of an agent, without histograms. */
 function agentSummary(agent: ServedAgent, { recorder, sample, gpusOf }: AnswerSource): ServedAgent {
-  const { recent, ends, troubles } = recorder.record;
+  const { recent, ends, quiet, memory, troubles } = recorder.record;
   const { id, lastEventMs, startTimeMs } = agent;
   return {
     ...agent,
     lastEventMs: undefined,
     idleMs: Math.max(0, Math.round(sample.snapshot.takenMs - (lastEventMs ?? startTimeMs))),
+    memoryGrowth: memory.growth(id),
+    quietSinceMs: quiet.sinceMs(id),
     failedMs: troubles.failedMs(id),
     endedMs: ends.endedMs(id),
     troubles: sample.troubles.get(id) ?? {},

@@ -26,6 +26,8 @@ const OF_ONE: readonly (keyof ServedAgent)[] = [
   'wireVersion',
   'endedMs',
   'failedMs',
+  'memoryGrowth',
+  'quietSinceMs',
   'gpus',
   'recentTransferTimeUs',
   'recentPostTimeUs',

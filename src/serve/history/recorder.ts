@@ -11,6 +11,8 @@ import { TimeSlices } from '../../ground/time-slices.js';
 import type { ServedAgent, Troubles } from '../../view/model/agent-model.js';
 import { modelsOf, ErrorStatuses } from '../../view/model/from-snapshot.js';
 import { EndWatch } from '../../view/verdict/end-watch.js';
+import { MemoryWatch } from '../../view/verdict/memory-watch.js';
+import { QuietWatch } from '../../view/verdict/quiet-watch.js';
 import { TroubleWatch, type WatchedAgent } from '../../view/verdict/trouble-watch.js';
 import { EndedAgents } from './ended-agents.js';
 import { AgentHistory } from './agent-history.js';
@@ -49,6 +51,8 @@ class Recording {
   readonly recent = new RecentTimes();
   readonly ends: EndWatch<number>;
   readonly ended = new EndedAgents();
+  readonly quiet = new QuietWatch<number>();
+  readonly memory = new MemoryWatch<number>();
   readonly troubles: TroubleWatch;
 
   constructor(statuses: readonly string[], beganMs: number, endedKeptMs: number | undefined) {
@@ -164,13 +168,15 @@ export class Recorder {
     }
     const takenMs = Math.floor(snapshot.takenMs); // of points, which a question names
     const { agents, watched } = this.#figuresOf(snapshot);
-    const { fleet, events, recent, ends, ended, troubles, ...record } = this.#record;
+    const { fleet, events, recent, ends, ended, quiet, memory, troubles, ...record } = this.#record;
     recent.take(takenMs, agents);
     this.#later(() => {
       fleet.add(takenMs, agents);
       this.#later(() => record.agents.add(takenMs, agents, (agent) => recent.of(agent, 'transferTimesUs')));
     });
     events.add(takenMs, agents, ends.observe(takenMs, agents));
+    quiet.observe(takenMs, agents);
+    memory.observe(takenMs, agents);
     const all = this.#withEnded({ agents, watched }, ended.take(agents, ends));
     const sample = { snapshot, agents: all.agents, troubles: troubles.observe(takenMs, all.watched) };
     this.#later(() => this.#onRecorded(sample));

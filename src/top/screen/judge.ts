@@ -1,5 +1,7 @@
 /** Verdict on a view: states of agents and findings, from what its origins say, or from watching the numbers. */
 import { EndWatch } from '../../view/verdict/end-watch.js';
+import { MemoryWatch } from '../../view/verdict/memory-watch.js';
+import { QuietWatch } from '../../view/verdict/quiet-watch.js';
 import { TroubleWatch } from '../../view/verdict/trouble-watch.js';
 import type { EndedAgent, Finding, Verdict, VerdictInput } from '../../view/verdict/types.js';
 import { firstOf, inOrder, verdictOf } from '../../view/verdict/verdict.js';
@@ -13,6 +15,8 @@ export class Judge {
   readonly #statuses: string[] = [];
   readonly #troubles = new TroubleWatch(this.#statuses);
   readonly #ends = new EndWatch();
+  readonly #quiet = new QuietWatch();
+  readonly #memory = new MemoryWatch();
   #sinceMs: number | undefined;
 
   /** Takes each view once, in order. */
@@ -40,6 +44,8 @@ export class Judge {
       agent.troubles === undefined ? { ...agent, name: oneLine(fullNameOf({ agent })) } : agent,
     );
     this.#ends.observe(takenMs, named);
+    this.#quiet.observe(takenMs, named);
+    this.#memory.observe(takenMs, named);
     const troubles = this.#troubles.observe(
       takenMs,
       named.map((agent) => this.#countsOf(agent, isRing(agent))),
@@ -49,6 +55,8 @@ export class Judge {
         ? {
             ...agent,
             endedMs: this.#ends.endedMs(agent.id),
+            quietSinceMs: this.#quiet.sinceMs(agent.id),
+            memoryGrowth: this.#memory.growth(agent.id),
             failedMs: this.#troubles.failedMs(agent.id),
             troubles: troubles.get(agent.id),
           }

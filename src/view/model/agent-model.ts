@@ -39,6 +39,10 @@ export interface AgentModel<Id extends AgentId = AgentId, Times = TimeCounts> {
   readonly failedMs?: number | undefined;
   /** Registered and not yet deregistered. */
   readonly memoryBytes?: number | undefined;
+  /** How much it has grown without a rest; absent if it rests. */
+  readonly memoryGrowth?: MemoryGrowth | undefined;
+  /** Time of its last transfer, if it had a steady pace and has stopped while its process lives. */
+  readonly quietSinceMs?: number | undefined;
   /** True if events were missed, so that `memoryBytes` may be wrong. */
   readonly memoryApproximate?: boolean | undefined;
   /** Ever registered. */
@@ -128,6 +132,14 @@ export interface Trouble {
   readonly lastMinute: number;
   /** Of lost events: the highest number of events per second since `sinceMs` that the agent wrote or lost, as far as known. */
   readonly perSecond?: number;
+}
+
+/** Registered memory that has grown without a rest. */
+export interface MemoryGrowth {
+  readonly sinceMs: number;
+  /** Registered then, and since then. */
+  readonly fromBytes: number;
+  readonly bytes: number;
 }
 
 /** Troubles that are present, by kind. A kind is absent without an occurrence in the last minute. */

@@ -54,6 +54,8 @@ function modelOf(agent: AgentSnapshot, name: string, errors: readonly number[]):
     idleMs: undefined,
     errors,
     failedMs: undefined,
+    memoryGrowth: undefined,
+    quietSinceMs: undefined,
     memoryApproximate: agent.memoryApproximate,
     lost: Number(lostEvents(agent)),
     foundFull: agent.foundFull,

@@ -2,6 +2,8 @@
 import { momentText, spanText } from '../../ground/figures/clock.js';
 import { bytesText, listed, plural } from '../../ground/figures/figure.js';
 import { LIVES_MS, SUCCESSOR_MS } from './succession.js';
+import type { AgentModel } from '../model/agent-model.js';
+import { quietFindings, quietWith } from './quiet-findings.js';
 import type { EndedAgent, Finding, VerdictInput } from './types.js';
 
 const MAX_SEPARATE = 3;
@@ -26,11 +28,23 @@ const TEXTS = {
   note: { word: 'Agent ended', many: 'Agents ended' },
 } as const satisfies Record<string, EndText>;
 
+/** An end, with the agents that went quiet at the same time. */
+type NotedEnd = EndedAgent & { readonly quiet: readonly AgentModel[] };
 type Weight = keyof typeof TEXTS;
 const WEIGHTS = Object.keys(TEXTS) as Weight[];
 
-export function endedFindings({ ended = [], takenMs }: VerdictInput): Finding[] {
-  const weighed = ended.map((end) => ({ end, weight: weightOf(end, takenMs) }));
+/** Agents that went quiet when another one ended are in its finding. */
+export function lifeFindings(input: VerdictInput): Finding[] {
+  const ends = endedFindings(input);
+  return [...ends, ...quietFindings(input, new Set(ends.flatMap(({ agents }) => agents)))];
+}
+
+export function endedFindings({ ended = [], takenMs, agents }: VerdictInput): Finding[] {
+  const hasQuiet = agents.some(({ quietSinceMs }) => quietSinceMs !== undefined);
+  const weighed = ended.map((one): { end: NotedEnd; weight: Weight | undefined } => {
+    const end = { ...one, quiet: hasQuiet ? quietWith(one, agents) : [] };
+    return { end, weight: weightOf(end, takenMs) };
+  });
   return WEIGHTS.flatMap((weight) => {
     const ends = weighed.flatMap((one) => (one.weight === weight ? [one.end] : []));
     // A note for each end would hide other notes.
@@ -40,17 +54,22 @@ export function endedFindings({ ended = [], takenMs }: VerdictInput): Finding[] 
   });
 }
 
-function weightOf({ endedMs, transferring, errors, successor, endsOfPlace = 1 }: EndedAgent, nowMs: number) {
+function weightOf(
+  { endedMs, transferring, errors, successor, endsOfPlace = 1, quiet }: NotedEnd,
+  nowMs: number,
+): Weight | undefined {
   const isRecent = nowMs - endedMs < LIVES_MS;
   // The end of its successor says more.
   if (successor?.endedMs !== undefined) return undefined;
   if (endsOfPlace >= CRASH_LOOP && isRecent) return 'loop';
   if (errors !== undefined && (successor === undefined || isRecent)) return 'errors';
-  if (transferring === true && successor === undefined && nowMs - endedMs >= SUCCESSOR_MS) return 'missing';
+  // The passive side of transfers counts none itself: its peers stop with it.
+  const wasUsed = transferring === true || quiet.length > 0;
+  if (wasUsed && successor === undefined && nowMs - endedMs >= SUCCESSOR_MS) return 'missing';
   return isRecent ? 'note' : undefined;
 }
 
-function findingOf(weight: Weight, ends: readonly EndedAgent[], takenMs: number): Finding {
+function findingOf(weight: Weight, ends: readonly NotedEnd[], takenMs: number): Finding {
   const { word, many, advice }: EndText = TEXTS[weight];
   const isOne = ends.length === 1;
   const sinceMs = Math.min(...ends.map(({ endedMs }) => endedMs));
@@ -61,12 +80,12 @@ function findingOf(weight: Weight, ends: readonly EndedAgent[], takenMs: number)
     word: isOne ? word : many,
     sentence: isOne ? sentenceOf(weight, ends[0]!, takenMs) : sentenceOfAll(weight, ends, sinceMs, takenMs),
     ...(advice === undefined ? {} : { advice: advice(isOne) }),
-    agents: ends.map(({ id }) => id),
+    agents: [...new Set([...ends, ...ends.flatMap(({ quiet }) => quiet)].map(({ id }) => id))],
     sinceMs,
   };
 }
 
-function sentenceOf(weight: Weight, end: EndedAgent, nowMs: number): string {
+function sentenceOf(weight: Weight, end: NotedEnd, nowMs: number): string {
   const { name, endedMs, memoryBytes, errors, errorsSinceMs = endedMs, successor, endsOfPlace = 1 } = end;
   const parts = [
     `${name} ended at ${momentText(endedMs, nowMs)}${transferText(end)}`,
@@ -81,7 +100,12 @@ function sentenceOf(weight: Weight, end: EndedAgent, nowMs: number): string {
         : successor === undefined
           ? ''
           : successorText(end, successor);
-  return `${parts.join(', ')}${then === '' ? '' : `; ${then}`}`;
+  return [parts.join(', '), then, quietText(end.quiet)].filter((text) => text !== '').join('; ');
+}
+
+function quietText(quiet: readonly AgentModel[]): string {
+  const names = [...new Set(quiet.map(({ name }) => name))];
+  return names.length === 0 ? '' : `${listed(names)} ${names.length === 1 ? 'has' : 'have'} been quiet since then`;
 }
 
 function transferText({ endedMs, transferring, movedMs }: EndedAgent): string {
@@ -98,7 +122,7 @@ function successorText({ name, endedMs }: EndedAgent, successor: NonNullable<End
     : `${successor.name} came ${spanText(laterMs)} later`;
 }
 
-function sentenceOfAll(weight: Weight, ends: readonly EndedAgent[], sinceMs: number, nowMs: number): string {
+function sentenceOfAll(weight: Weight, ends: readonly NotedEnd[], sinceMs: number, nowMs: number): string {
   const transferring = ends.filter((end) => end.transferring === true).length;
   const errors = ends.reduce((sum, end) => sum + (end.errors ?? 0), 0);
   const succeeded = ends.filter(({ successor }) => successor !== undefined).length;
@@ -117,5 +141,5 @@ function sentenceOfAll(weight: Weight, ends: readonly EndedAgent[], sinceMs: num
       ? [`${succeeded} of them ${succeeded === 1 ? 'has' : 'have'} a successor`]
       : []),
   ];
-  return parts.join('; ');
+  return [...parts, quietText(ends.flatMap(({ quiet }) => quiet))].filter((text) => text !== '').join('; ');
 }

@@ -6,6 +6,11 @@ const IDLE_AFTER_MS = 3 * 60_000;
 const FLUSHES = 3;
 
 /** `idleMs`: time since its last event. `flushIntervalMs`: time between two of its flushes, if it is known. */
-export function isIdle(idleMs: number | undefined, flushIntervalMs = 0): boolean {
-  return idleMs !== undefined && idleMs >= Math.max(IDLE_AFTER_MS, FLUSHES * flushIntervalMs);
+export function isIdle(idleMs: number | undefined, flushIntervalMs?: number): boolean {
+  return idleMs !== undefined && idleMs >= Math.max(IDLE_AFTER_MS, flushesWithoutEvent(flushIntervalMs));
+}
+
+/** Returns the time after which an agent that flushes rarely has missed some flushes. */
+export function flushesWithoutEvent(flushIntervalMs = 0): number {
+  return FLUSHES * flushIntervalMs;
 }

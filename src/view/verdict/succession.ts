@@ -99,3 +99,8 @@ const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 export function placeOfAgent({ directory = '', agent }: Pick<AgentModel, 'directory' | 'agent'>): string {
   return `${directory}/${agent.replaceAll(UUID, '#').replaceAll(/\d+/g, '#')}`;
 }
+
+/** Returns true for a name that has a UUID: its kind tells nothing of the role of the agent. */
+export function isNamedAnew({ agent }: Pick<AgentModel, 'agent'>): boolean {
+  return agent.search(UUID) !== -1;
+}

@@ -5,16 +5,18 @@
 import { momentText, spanText } from '../../ground/figures/clock.js';
 import { plural } from '../../ground/figures/figure.js';
 import { type AgentId, type AgentModel, type AgentState, errorsOf, requestsOf } from '../model/agent-model.js';
-import { endedFindings } from './ended-findings.js';
+import { lifeFindings } from './ended-findings.js';
 import { failingFinding } from './failing-finding.js';
 import { noAgentsFinding, receiverFindings, staleFinding, stateFindings } from './findings.js';
 import { isIdle } from './idle.js';
 import { lossFindings, losesEvents, lossSinceMs } from './loss-findings.js';
+import { memoryFindings } from './memory-findings.js';
 import { problemFindings } from './problem-findings.js';
 import { pastTroubleText } from './past-trouble.js';
 import { levelOf, STATES } from './shapes.js';
 import { slowFindings } from './slow-findings.js';
 import { PRESENT_MS } from './trouble-watch.js';
+import { unusedFinding } from './unused-finding.js';
 import type { Finding, StateOfAgent, Verdict, VerdictInput } from './types.js';
 
 /** In the order of their weight. */
@@ -25,7 +27,9 @@ const FINDERS: readonly ((input: VerdictInput) => readonly Finding[])[] = [
   failingFinding,
   slowFindings,
   receiverFindings,
-  endedFindings,
+  lifeFindings,
+  unusedFinding,
+  memoryFindings,
   problemFindings,
   stateFindings,
 ];
