@@ -70,6 +70,7 @@ export async function whileServing(
         rankVariable: rings.rankVariable,
         attributesOf,
         endedKeptMs: settings.endedKept,
+        acceptMs: settings.acceptAfter,
         failingExporters,
         sizes: pipeline.sizes(),
         keepsState: settings.state === 'on',

@@ -260,6 +260,14 @@ export const SERVE_ROWS = {
     description: 'time for which agents that ended stay on the page, in `top` and at /api/v1/agents',
     details: 'Their series end after `--dead-ttl`.',
   },
+  acceptAfter: {
+    shape: TIMER,
+    needs: 'server',
+    flag: { name: 'acceptAfter', takes: '<ms>' },
+    group: 'HTTP server',
+    default: 86_400_000,
+    description: 'time after which transfers that became slower for good count as usual',
+  },
   state: {
     shape: word(['on', 'off']),
     flag: { name: 'state', takes: '<on-or-off>' },

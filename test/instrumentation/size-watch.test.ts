@@ -62,7 +62,7 @@ test('tells how many times as long as usual transfers and posts of the same size
 test('finds what is slow', async () => {
   const { watch, move } = watched();
   await move(120, 100);
-  expect(watch.slowness).toEqual([]);
+  expect(watch.judge.facts).toEqual([]);
   await move(30, 2000);
-  expect(watch.slowness).toMatchObject([{ kind: 'slow-posts', name: 'prefill', direction: 'receive' }]);
+  expect(watch.judge.facts).toMatchObject([{ kind: 'slow-posts', name: 'prefill', direction: 'receive' }]);
 });

@@ -6,7 +6,6 @@ import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
 import { postingOf } from '../../view/sizes/size-figures.js';
 import { type RecentSizes, KEEP_MS, SizeWindow } from '../../view/sizes/size-window.js';
 import { timeLineOf } from '../../view/sizes/time-line.js';
-import type { SlowFact } from '../../view/slowness/slow-facts.js';
 import type { Slowdowns } from '../../view/slowness/direction-judge.js';
 import { SlownessJudge } from '../../view/slowness/slowness-judge.js';
 import { namesOf } from './agent-names.js';
@@ -33,7 +32,8 @@ export class SizeWatch {
   readonly #peekInSlices: PeekInSlices;
   readonly #window = new SizeWindow();
   readonly #kept = new KeptSnapshot();
-  readonly #judge = new SlownessJudge();
+  /** Judges every four seconds. */
+  readonly judge = new SlownessJudge();
   readonly #timer: NodeJS.Timeout;
   /** Readings share memory: each waits for the use of the one before. */
   #last: Promise<unknown> = Promise.resolve();
@@ -75,19 +75,17 @@ export class SizeWatch {
     return this.#models;
   }
 
-  /** What the last judgement found. */
-  get slowness(): readonly SlowFact[] {
-    return this.#judge.facts;
-  }
-
   async #watch(reading: SizeReading, slices: TimeSlices): Promise<void> {
     const { takenMs, agents, snapshot } = reading;
     // A blocked collector repeats a snapshot.
     if (snapshot.collector.ticks > this.#ticks) {
       this.#ticks = snapshot.collector.ticks;
       const nameOf = namesOf(agents);
-      const judged = agents.map((agent) => ({ id: agent.id, name: nameOf(agent), timeBySize: agent.timeBySize }));
-      this.#judge.take(snapshot.takenMs, judged);
+      const judged = agents.map((agent) => ({
+        ...{ id: agent.id, name: nameOf(agent), place: agent.path },
+        timeBySize: agent.timeBySize,
+      }));
+      this.judge.take(snapshot.takenMs, judged);
     }
     // A timer may fire a little earlier than its interval.
     if (takenMs - this.#modelledMs < KEEP_MS - JUDGE_MS / 2) return;
@@ -99,7 +97,7 @@ export class SizeWatch {
     const models = new Map<number, TimeModels>();
     for (const agent of agents) {
       const { transmit, receive } = recentOf(agent);
-      const slowdowns = this.#judge.slowdownsOf(agent.id);
+      const slowdowns = this.judge.slowdownsOf(agent.id);
       models.set(agent.id, {
         ...numbersOf('transmit', transmit, slowdowns?.transmit),
         ...numbersOf('receive', receive, slowdowns?.receive),

@@ -23,6 +23,8 @@ import { type Question, questionIn, WrongQuestion } from './question.js';
 import { AllGone, SampleAnswers } from './sample-answers.js';
 import { ServeIncidents } from './incidents.js';
 import { sizesAnswer } from './sizes.js';
+import { UsualFile } from '../slowness/usual-file.js';
+import { StatePlace } from '../state/state-place.js';
 
 /** Paths of the server that have the answers. */
 export const API_PATHS: readonly string[] = [AGENTS_PATH, HISTORY_PATH, SIZES_PATH, INCIDENTS_PATH].map(
@@ -43,8 +45,10 @@ export interface ServeContext {
   /** Returns the configured attributes of an agent's series. */
   readonly attributesOf: (agent: AgentSnapshot) => Readonly<Record<string, unknown>>;
   readonly endedKeptMs: number;
+  /** Time after which transfers that became slower count as usual. */
+  readonly acceptMs: number;
   readonly failingExporters: () => readonly FailingExporter[];
-  readonly sizes: Pick<SizeWatch, 'read' | 'slowness'>;
+  readonly sizes: Pick<SizeWatch, 'read' | 'judge'>;
   /** True if state is kept beside the rings. */
   readonly keepsState: boolean;
 }
@@ -53,13 +57,20 @@ export interface ServeContext {
 export function publishAgents(server: MetricsServer, peeks: Peeks, context: ServeContext): () => void {
   const warn = warnOnce();
   const startedMs = performance.timeOrigin;
+  context.sizes.judge.acceptMs = context.acceptMs;
+  const place = context.keepsState ? new StatePlace() : undefined;
+  const usual = place && new UsualFile(place, context.sizes.judge);
   const recorder = new Recorder({
     ...peeks,
     customErrors: context.customErrors,
     beganMs: startedMs,
     endedKeptMs: context.endedKeptMs,
     onFailure: (reason) => warn(`the history lacks a sample: ${reason}`),
-    onRecorded: (sample) => incidents.take(sample),
+    onRecorded: (sample) => {
+      place?.take(sample);
+      usual?.take(Math.floor(sample.snapshot.takenMs));
+      incidents.take(sample);
+    },
   });
   const facts = {
     version: PACKAGE_VERSION,
@@ -68,9 +79,9 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
     globs: context.globs.map(oneLine),
     startedMs,
   };
-  const incidents = new ServeIncidents(context.keepsState, (sample) => ({
+  const incidents = new ServeIncidents(place, (sample) => ({
     ...{ facts, recorder, sample, failingExporters: context.failingExporters() },
-    ...{ slowness: context.sizes.slowness, gpusOf: () => undefined },
+    ...{ slowness: context.sizes.judge.facts, gpusOf: () => undefined },
   }));
   const answers = new SampleAnswers();
   server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context, incidents));
@@ -82,6 +93,7 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
   return () => {
     recorder.close();
     incidents.close();
+    usual?.write(Date.now());
   };
 }
 
@@ -105,7 +117,7 @@ function agents(
         recorder,
         sample,
         failingExporters: context.failingExporters(),
-        slowness: context.sizes.slowness,
+        slowness: context.sizes.judge.facts,
         lastTrouble: incidents.lastTrouble,
         gpusOf: (id) => processes.of(id).gpus,
         processOf: (id) => processes.of(id),

@@ -1,7 +1,7 @@
 /** The last minutes of one agent and direction in blocks, one for each sample with transfers. Pure. */
 import type { ExponentialTally } from '../../ground/exponential.js';
 import type { DirectionTimes, SizeClassTally } from '../../ground/tally.js';
-import { type ClassTimes, PlaceCounts } from './place-counts.js';
+import { type ClassTimes, PlaceCounts, UNBOUNDED } from './place-counts.js';
 import { countOf, packGrowth, placeOf } from './packed-times.js';
 
 /** Longest window: an agent that moves six transfers a minute fills it with 90. */
@@ -9,7 +9,6 @@ export const WINDOW_LIMIT_MS = 15 * 60_000;
 
 /** Words of a class before its times: exponent of its bound, transfers, bytes in two words, words of times, words of posts. */
 const HEAD = 6;
-const NO_BOUND = 63;
 const WORD = 2 ** 32;
 
 /** Transfers between two samples. */
@@ -119,7 +118,7 @@ function blockSince(before: DirectionCounts, now: DirectionCounts, beginMs: numb
     if (count === 0) continue;
     const classBytes = Number(one.bytes - (earlier?.bytes ?? 0n));
     const head = words.length;
-    const exponent = Number.isFinite(one.upToBytes) ? Math.log2(one.upToBytes) : NO_BOUND;
+    const exponent = Math.log2(Math.min(UNBOUNDED, one.upToBytes));
     words.push(exponent, count, Math.floor(classBytes / WORD), classBytes % WORD, 0, 0);
     if (count < 0 || classBytes < 0) return undefined;
     if (!packGrowth(earlier?.duration.exponential, one.duration.exponential, words)) return undefined;
@@ -205,7 +204,7 @@ function classTimesOf(exponent: number, { bytes, count, times, posts }: ClassSum
   const [p10, p25, p50, p75, p90, max] = times.quantiles([0.1, 0.25, 0.5, 0.75, 0.9, 1]);
   const [post10, post50, postMax] = posts.quantiles([0.1, 0.5, 1]);
   return {
-    upToBytes: exponent === NO_BOUND ? Infinity : 2 ** exponent,
+    upToBytes: 2 ** exponent,
     count: times.count,
     meanBytes: bytes / Math.max(1, count),
     p10: p10!,

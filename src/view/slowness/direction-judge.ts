@@ -65,11 +65,24 @@ interface Standing {
   lastMs: number;
 }
 
+interface DirectionBegin {
+  /** Time of the first sample with the agent, and of the one before. */
+  readonly takenMs: number;
+  readonly lastMs: number;
+  /** True if the agent began between both. Else its counts begin with the first one. */
+  readonly isNew: boolean;
+  /** Time after which a changed normal is usual. */
+  readonly acceptMs: number;
+}
+
 export class DirectionJudge {
-  readonly reference: UsualTimes;
+  readonly #acceptMs: number;
+  #reference: UsualTimes;
   readonly #blocks: DirectionBlocks;
   readonly #isNew: boolean;
   #seen = 0;
+  /** True once a change was accepted: then earlier agents tell nothing about this one. */
+  #isAccepted = false;
   #learnFromMs: number;
   #takenMs: number;
   #short: TimeWindow | undefined;
@@ -77,12 +90,16 @@ export class DirectionJudge {
   #first: TimeWindow[] | undefined;
   #standing = new Map<SlowKind, Standing>();
 
-  /** `isNew`: the agent began after the last sample. Else its counts begin with the first sample. */
-  constructor(takenMs: number, lastMs: number, isNew: boolean, acceptMs: number) {
+  constructor({ takenMs, lastMs, isNew, acceptMs }: DirectionBegin) {
     this.#blocks = new DirectionBlocks(isNew ? lastMs : takenMs, isNew);
-    this.reference = new UsualTimes(acceptMs);
+    this.#reference = new UsualTimes(acceptMs);
+    this.#acceptMs = acceptMs;
     this.#isNew = isNew;
     this.#learnFromMs = this.#takenMs = takenMs;
+  }
+
+  get usual(): Usual {
+    return this.#reference.usual;
   }
 
   get found(): readonly FoundSlowness[] {
@@ -109,7 +126,7 @@ export class DirectionJudge {
 
   /** Returns this agent as a peer of others; undefined if nothing can be compared. */
   peer(): Peer | undefined {
-    const { usual } = this.reference;
+    const { usual } = this.#reference;
     this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS);
     if (this.#short.endMs - this.#short.beginMs > LONG_MS) return undefined;
     const factor = growthFactor(comparedIn(this.#short, usual));
@@ -118,7 +135,7 @@ export class DirectionJudge {
 
   get slowdowns(): Slowdowns {
     this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS);
-    const compared = comparedIn(this.#short, this.reference.usual);
+    const compared = comparedIn(this.#short, this.#reference.usual);
     return { slowdown: slowdownOf(compared), postSlowdown: postGrowthFactor(compared) };
   }
 
@@ -126,9 +143,11 @@ export class DirectionJudge {
   judge(peers: readonly Peer[], curves: readonly Curve[]): boolean {
     const short = (this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS));
     const long = this.#blocks.last(LONG_MS, LONG_TRANSFERS);
-    const { usual } = this.reference;
+    const { usual } = this.#reference;
     const isYoung = usual.classes.length === 0;
-    const judged = isYoung ? this.#byCurves(short, long, curves) : this.#by(usual, short, long, peers);
+    const judged = isYoung
+      ? this.#byCurves(short, long, this.#isAccepted ? [] : curves)
+      : this.#by(usual, short, long, peers);
     for (const one of judged) this.#found(one, isYoung);
     for (const [kind, { lastMs }] of this.#standing) {
       if (this.#takenMs - lastMs >= PATIENCE[kind].holdMs) this.#standing.delete(kind);
@@ -144,9 +163,15 @@ export class DirectionJudge {
     this.#learnFromMs = this.#takenMs = takenMs;
   }
 
+  /** Takes what an earlier process kept, unless this one has learned already. */
+  restore(usual: Usual): void {
+    if (this.usual.blocks === 0) this.#reference = new UsualTimes(this.#acceptMs, usual);
+  }
+
   /** Takes what is now as usual. */
   accept(): void {
-    this.reference.forget();
+    this.#isAccepted = true;
+    this.#reference = new UsualTimes(this.#acceptMs);
     this.#standing.clear();
     this.#learnFromMs = this.#takenMs;
   }
@@ -204,15 +229,16 @@ export class DirectionJudge {
   }
 
   #learn(): boolean {
-    const isFound = [...this.#standing.keys()].some((kind) => isSlowAlarm({ kind }));
-    if (isFound) {
+    const found = [...this.#standing].filter(([kind]) => isSlowAlarm({ kind }));
+    if (found.length > 0) {
       this.#learnFromMs = this.#takenMs;
+      if (found.some(([, { beganMs }]) => this.#takenMs - beganMs >= this.#acceptMs)) this.accept();
       return false;
     }
     if (this.#takenMs - this.#learnFromMs < BLOCK_MS) return false;
     const block = this.#blocks.since(this.#learnFromMs);
     if (block.transfers < BLOCK_TRANSFERS) return false;
-    this.reference.learn({ ...block, beginMs: this.#learnFromMs }, this.#standing.has('late-completion'));
+    this.#reference.learn({ ...block, beginMs: this.#learnFromMs }, this.#standing.has('late-completion'));
     this.#learnFromMs = this.#takenMs;
     this.#judgeFirst();
     return true;
@@ -220,7 +246,7 @@ export class DirectionJudge {
 
   /** Compares the first transfers with what is usual, once that is known. */
   #judgeFirst(): void {
-    const { usual } = this.reference;
+    const { usual } = this.#reference;
     if (this.#first === undefined || usual.classes.length === 0) return;
     const cold = this.#first.flatMap((window) => {
       return coldIn(window, usual).map((one) => ({ one, sinceMs: window.beginMs, factor: one.p50 / one.usualP50 }));

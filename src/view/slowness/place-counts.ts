@@ -43,9 +43,12 @@ export class PlaceCounts {
   }
 }
 
+/** Bound of the class above 1 GiB, in place of Infinity: files have no such number. */
+export const UNBOUNDED = 2 ** 63;
+
 /** Figures of a class in a window. PlaceCounts in microseconds. */
 export interface ClassTimes {
-  /** Inclusive; Infinity above 1 GiB. */
+  /** Inclusive; `UNBOUNDED` above 1 GiB. */
   readonly upToBytes: number;
   readonly count: number;
   readonly meanBytes: number;

@@ -1,8 +1,11 @@
 /** Judges the speed of the transfers of all agents of a host, by a sample every few seconds. Pure. */
 import type { TimeBySize } from '../../ground/tally.js';
+import type { AgentId } from '../model/agent-model.js';
 import { DirectionJudge, type FoundSlowness, type Slowdowns } from './direction-judge.js';
 import { HostCurves } from './host-curves.js';
+import type { KeptAgent, KeptUsual } from './kept-usual.js';
 import type { Peer } from './load.js';
+import { UNBOUNDED } from './place-counts.js';
 import type { SlowClass, SlowFact } from './slow-facts.js';
 
 /** Time after which a changed normal is usual. */
@@ -16,31 +19,60 @@ export interface JudgedAgent {
   readonly id: number;
   /** Name for people. */
   readonly name: string;
+  /** Path of its ring. */
+  readonly place: string;
   readonly timeBySize?: TimeBySize | undefined;
 }
 
 type Judges = Record<JudgedDirection, DirectionJudge>;
 
-interface JudgeOptions {
-  readonly acceptMs?: number;
-  /** What an earlier process kept. */
-  readonly curves?: Readonly<Record<JudgedDirection, HostCurves>>;
+interface JudgedPlace extends Judges {
+  readonly place: string;
 }
 
 export class SlownessJudge {
-  readonly curves: Readonly<Record<JudgedDirection, HostCurves>>;
-  readonly #acceptMs: number;
-  #agents = new Map<number, Judges>();
+  /** Time after which a changed normal is usual, for agents that are new from now on. */
+  acceptMs = ACCEPT_MS;
+  #curves: Readonly<Record<JudgedDirection, HostCurves>> = { transmit: new HostCurves(), receive: new HostCurves() };
+  /** What an earlier process kept, by the path of the ring. */
+  #kept: ReadonlyMap<string, KeptAgent> = new Map();
+  #agents = new Map<number, JudgedPlace>();
   #facts: readonly SlowFact[] = [];
   #lastMs: number | undefined;
 
-  constructor({ acceptMs = ACCEPT_MS, curves }: JudgeOptions = {}) {
-    this.#acceptMs = acceptMs;
-    this.curves = curves ?? { transmit: new HostCurves(), receive: new HostCurves() };
-  }
-
   get facts(): readonly SlowFact[] {
     return this.#facts;
+  }
+
+  /** Returns what is usual for the agents that are judged, and was for earlier ones. */
+  get usual(): KeptUsual {
+    const agents = [...this.#agents.values()].map(({ place, transmit, receive }) => ({
+      place,
+      ...(transmit.usual.blocks > 0 && { transmit: transmit.usual }),
+      ...(receive.usual.blocks > 0 && { receive: receive.usual }),
+    }));
+    return { curves: { transmit: this.#curves.transmit.all, receive: this.#curves.receive.all }, agents };
+  }
+
+  /** Takes what an earlier process kept, for all agents that have nothing usual yet. */
+  restore({ curves, agents }: KeptUsual): void {
+    this.#curves = { transmit: new HostCurves(curves.transmit), receive: new HostCurves(curves.receive) };
+    this.#kept = new Map(agents.map((agent) => [agent.place, agent]));
+    for (const judges of this.#agents.values()) this.#restore(judges);
+  }
+
+  #restore(judges: JudgedPlace): void {
+    const kept = this.#kept.get(judges.place);
+    for (const direction of DIRECTIONS) if (kept?.[direction] !== undefined) judges[direction].restore(kept[direction]);
+  }
+
+  /** Takes the present times of these agents as usual. */
+  accept(ids: Iterable<number>): void {
+    const accepted = new Set<AgentId>(ids);
+    for (const [id, judges] of this.#agents) {
+      if (accepted.has(id)) for (const direction of DIRECTIONS) judges[direction].accept();
+    }
+    this.#facts = this.#facts.filter(({ id }) => !accepted.has(id));
   }
 
   /** Returns what the last 20 seconds or transfers tell; undefined for an unknown agent. */
@@ -59,8 +91,8 @@ export class SlownessJudge {
     const before = this.#agents;
     this.#agents = new Map();
     const moved = new Set<DirectionJudge>();
-    for (const { id, timeBySize } of agents) {
-      const judges = before.get(id) ?? this.#judges(takenMs, lastMs, !isFirst);
+    for (const { id, place, timeBySize } of agents) {
+      const judges = before.get(id) ?? this.#judges(place, { takenMs, lastMs, isNew: !isFirst });
       this.#agents.set(id, judges);
       if (timeBySize === undefined) continue;
       for (const direction of DIRECTIONS) {
@@ -78,9 +110,11 @@ export class SlownessJudge {
       for (const direction of DIRECTIONS) judges[direction].beginAgain(takenMs);
   }
 
-  #judges(takenMs: number, lastMs: number, isNew: boolean): Judges {
-    const judge = (): DirectionJudge => new DirectionJudge(takenMs, lastMs, isNew, this.#acceptMs);
-    return { transmit: judge(), receive: judge() };
+  #judges(place: string, begin: { takenMs: number; lastMs: number; isNew: boolean }): JudgedPlace {
+    const judge = (): DirectionJudge => new DirectionJudge({ ...begin, acceptMs: this.acceptMs });
+    const judges = { place, transmit: judge(), receive: judge() };
+    this.#restore(judges);
+    return judges;
   }
 
   #judge(direction: JudgedDirection, agents: readonly JudgedAgent[], moved: ReadonlySet<DirectionJudge>): void {
@@ -89,12 +123,12 @@ export class SlownessJudge {
       const peer = judges[direction].peer();
       if (peer !== undefined) peers.set(judges[direction], peer);
     }
-    const { all } = this.curves[direction];
+    const { all } = this.#curves[direction];
     for (const { id, name } of agents) {
       const judge = this.#agents.get(id)![direction];
       if (!moved.has(judge)) continue;
       const others = [...peers].flatMap(([other, peer]) => (other === judge ? [] : [peer]));
-      if (judge.judge(others, all)) this.curves[direction].keep({ agent: name, usual: judge.reference.usual });
+      if (judge.judge(others, all)) this.#curves[direction].keep({ agent: name, usual: judge.usual });
     }
   }
 
@@ -118,7 +152,7 @@ function factOf({ judged, sinceMs, saidMs, againstOthers }: FoundSlowness) {
   const { kind, factor, compared, ambiguous } = judged;
   const slow = new Set(judged.classes.map(({ now }) => now.upToBytes));
   const classes = compared.map(({ now, usual, usualPost }): SlowClass => ({
-    upToBytes: Number.isFinite(now.upToBytes) ? now.upToBytes : null,
+    upToBytes: now.upToBytes === UNBOUNDED ? null : now.upToBytes,
     meanBytes: Math.round(now.meanBytes),
     timeUs: now.p50,
     usualUs: Math.round(usual.p50),

@@ -17,6 +17,8 @@ const YOUNG_BLOCKS = 3;
 /** Usual times of a class, microseconds; each number is a mean of logarithms. */
 export interface UsualClass {
   readonly upToBytes: number;
+  /** Blocks that taught it in full. */
+  readonly blocks: number;
   readonly meanBytes: number;
   readonly p10: number;
   readonly p50: number;
@@ -24,7 +26,6 @@ export interface UsualClass {
   readonly post?: { readonly p10: number; readonly p50: number };
 }
 
-/** Kept in the state folder: numbers only. */
 export interface Usual {
   /** Blocks that taught. */
   readonly blocks: number;
@@ -33,25 +34,24 @@ export interface Usual {
   readonly classes: readonly UsualClass[];
 }
 
-interface LearnedClass {
-  usual: UsualClass;
-  blocks: number;
-}
-
 export class UsualTimes {
   readonly #acceptMs: number;
-  #blocks = 0;
-  #bytesPerSecond = 0;
-  #flushSize = 0;
-  readonly #classes = new Map<number, LearnedClass>();
+  #blocks: number;
+  #bytesPerSecond: number;
+  #flushSize: number;
+  readonly #classes: Map<number, UsualClass>;
 
-  /** `acceptMs`: time after which a changed normal is usual. */
-  constructor(acceptMs: number) {
+  /** `acceptMs`: time after which a changed normal is usual. `before`: what is known already. */
+  constructor(acceptMs: number, before: Usual = NOTHING_USUAL) {
     this.#acceptMs = acceptMs;
+    this.#blocks = before.blocks;
+    this.#bytesPerSecond = before.bytesPerSecond;
+    this.#flushSize = before.flushSize;
+    this.#classes = new Map(before.classes.map((one) => [one.upToBytes, one]));
   }
 
   get usual(): Usual {
-    const classes = [...this.#classes.values()].map(({ usual }) => usual).sort((a, b) => a.upToBytes - b.upToBytes);
+    const classes = [...this.#classes.values()].sort((a, b) => a.upToBytes - b.upToBytes);
     return { blocks: this.#blocks, bytesPerSecond: this.#bytesPerSecond, flushSize: this.#flushSize, classes };
   }
 
@@ -69,42 +69,33 @@ export class UsualTimes {
   }
 
   #isOff({ upToBytes, p10, p50 }: ClassTimes): boolean {
-    const learned = this.#classes.get(upToBytes);
-    if (learned === undefined || learned.blocks < YOUNG_BLOCKS) return false;
-    return offBy(p10, learned.usual.p10) > OFF || offBy(p50, learned.usual.p50) > OFF;
+    const usual = this.#classes.get(upToBytes);
+    if (usual === undefined || usual.blocks < YOUNG_BLOCKS) return false;
+    return offBy(p10, usual.p10) > OFF || offBy(p50, usual.p50) > OFF;
   }
 
   #learnClass(one: ClassTimes, late: boolean, least: number): void {
-    const learned = this.#classes.get(one.upToBytes);
-    if (learned === undefined) {
-      if (!late) this.#classes.set(one.upToBytes, { usual: usualOf(one), blocks: 1 });
-      return;
-    }
-    const { usual } = learned;
-    if (one.p10 * FASTER < usual.p10 && one.p50 * FASTER < usual.p50) {
-      learned.usual = usualOf(one);
-      learned.blocks = 1;
-      return;
-    }
-    const slow = late || this.#isOff(one);
-    if (!slow) learned.blocks++;
-    learned.usual = mixed(usual, one, slow ? least : Math.max(1 / learned.blocks, least));
-  }
-
-  forget(): void {
-    this.#blocks = 0;
-    this.#classes.clear();
+    const usual = this.#classes.get(one.upToBytes);
+    if (usual === undefined && late) return;
+    const isFaster = usual !== undefined && one.p10 * FASTER < usual.p10 && one.p50 * FASTER < usual.p50;
+    const isSlow = late || this.#isOff(one);
+    this.#classes.set(one.upToBytes, usual === undefined || isFaster ? usualOf(one) : mixed(usual, one, isSlow, least));
   }
 }
+
+const NOTHING_USUAL: Usual = { blocks: 0, bytesPerSecond: 0, flushSize: 0, classes: [] };
 
 function usualOf({ upToBytes, meanBytes, p10, p50, p90, post }: ClassTimes): UsualClass {
-  return { upToBytes, meanBytes, p10, p50, p90, ...(post && { post: { p10: post.p10, p50: post.p50 } }) };
+  return { upToBytes, blocks: 1, meanBytes, p10, p50, p90, ...(post && { post: { p10: post.p10, p50: post.p50 } }) };
 }
 
-function mixed(usual: UsualClass, one: ClassTimes, gain: number): UsualClass {
+function mixed(usual: UsualClass, one: ClassTimes, isSlow: boolean, least: number): UsualClass {
+  const blocks = isSlow ? usual.blocks : usual.blocks + 1;
+  const gain = isSlow ? least : Math.max(1 / blocks, least);
   const post: UsualClass['post'] = usual.post ?? one.post;
   return {
     upToBytes: usual.upToBytes,
+    blocks,
     meanBytes: mean(usual.meanBytes, one.meanBytes, gain),
     p10: mean(usual.p10, one.p10, gain),
     p50: mean(usual.p50, one.p50, gain),

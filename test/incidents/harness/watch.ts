@@ -40,7 +40,10 @@ export class Watch {
   sample(): Said[] {
     const sample = this.#recorder.sample(-Infinity)!;
     const { takenMs, agents } = sample.snapshot;
-    const judged = { takenMs, agents: agents.map(({ id, agent, timeBySize }) => ({ id, name: agent, timeBySize })) };
+    const judged = {
+      takenMs,
+      agents: agents.map(({ id, agent, timeBySize }) => ({ id, name: agent, place: agent, timeBySize })),
+    };
     this.#onJudged(judged);
     const answer = agentsSummary({
       facts: { ...FACTS, startedMs: this.#startedMs },

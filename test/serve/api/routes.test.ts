@@ -1,4 +1,5 @@
 /** /api/v1/agents over HTTP. */
+import { SlownessJudge } from '../../../src/view/slowness/slowness-judge.js';
 import path from 'node:path';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { type AgentDetail, type AgentsAnswer, API } from '../../../src/view/answers/answer.js';
@@ -80,7 +81,8 @@ async function publish(agents: number) {
       rankVariable: 'LOCAL_RANK',
       attributesOf: ({ agent }) => ({ pool: agent }),
       failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
-      sizes: { read: () => Promise.resolve(undefined), slowness: [] },
+      sizes: { read: () => Promise.resolve(undefined), judge: new SlownessJudge() },
+      acceptMs: 86_400_000,
       keepsState: false,
     },
   );

@@ -1,52 +1,17 @@
 import { expect, test } from 'vitest';
-import type { SizeClassTally } from '../../../src/ground/tally.js';
 import type { SlowClass } from '../../../src/view/slowness/slow-facts.js';
 import { SlownessJudge } from '../../../src/view/slowness/slowness-judge.js';
-import { exponentialTally } from '../../support/exponential.js';
-
-const SIZES = [2 ** 14, 2 ** 17, 2 ** 20, 2 ** 22];
-const STEP_MS = 4000;
-const NONE = { classes: [], endedInPost: 0, flushSquares: 0n };
-
-interface Speed {
-  readonly bytesPerUs?: number;
-  readonly baseUs?: number;
-  readonly postUs?: number;
-}
-
-/** Counts eight transfers of each size in each step. */
-class Program {
-  readonly #times = new Map<number, number[]>();
-  readonly #posts: number[] = [];
-
-  step({ bytesPerUs = 12_000, baseUs = 14, postUs = 4 }: Speed = {}): void {
-    for (const bytes of SIZES) {
-      const times = this.#times.get(bytes) ?? [];
-      for (let i = 0; i < 8; i++) times.push(Math.round((baseUs + postUs + bytes / bytesPerUs) * (1 + 0.01 * i)));
-      this.#times.set(bytes, times);
-    }
-    for (let i = 0; i < 8; i++) this.#posts.push(postUs);
-  }
-
-  get timeBySize() {
-    const classes = [...this.#times].map(([bytes, times]): SizeClassTally => {
-      const duration = { sum: 0n, exponential: exponentialTally(times) };
-      const post = { sum: 0n, exponential: exponentialTally(this.#posts) };
-      return { upToBytes: bytes, count: times.length, bytes: BigInt(bytes * times.length), duration, post };
-    });
-    return { transmit: NONE, receive: { classes, endedInPost: 0, flushSquares: BigInt(classes[0]?.count ?? 0) } };
-  }
-}
+import { SizedProgram, type Speed, STEP_MS } from '../../support/sized-program.js';
 
 /** Returns what is found after five minutes of the usual speed, and then a time of another one. */
 function factsAfter(speed: Speed, seconds: number) {
   const judge = new SlownessJudge();
-  const programs = [new Program(), new Program()];
+  const programs = [new SizedProgram(), new SizedProgram()];
   const end = 300_000 + 1000 * seconds;
   for (let ms = 0; ms <= end; ms += STEP_MS) {
     judge.take(
       ms,
-      programs.map(({ timeBySize }, id) => ({ id, name: `agent-${id}`, timeBySize })),
+      programs.map(({ timeBySize }, id) => ({ id, name: `agent-${id}`, place: `/agent-${id}`, timeBySize })),
     );
     programs[0]!.step(ms >= 300_000 ? speed : {});
     programs[1]!.step();
@@ -79,9 +44,9 @@ test('finds nothing where nothing changes', () => {
 
 test('notes a slow first transfer once, and compares nothing with it', () => {
   const judge = new SlownessJudge();
-  const program = new Program();
+  const program = new SizedProgram();
   const take = (ms: number) =>
-    judge.take(ms, ms === 0 ? [] : [{ id: 1, name: 'cold', timeBySize: program.timeBySize }]);
+    judge.take(ms, ms === 0 ? [] : [{ id: 1, name: 'cold', place: '/cold', timeBySize: program.timeBySize }]);
   take(0);
   program.step({ baseUs: 38e6, postUs: 37.9e6 });
   const said: number[] = [];
@@ -103,9 +68,10 @@ test('notes a slow first transfer once, and compares nothing with it', () => {
 
 test('keeps what is usual when the clock is set back', () => {
   const judge = new SlownessJudge();
-  const program = new Program();
+  const program = new SizedProgram();
   let ms = 10_000_000;
-  const take = (): void => judge.take((ms += STEP_MS), [{ id: 1, name: 'agent', timeBySize: program.timeBySize }]);
+  const take = (): void =>
+    judge.take((ms += STEP_MS), [{ id: 1, name: 'agent', place: '/agent', timeBySize: program.timeBySize }]);
   for (let i = 0; i < 30; i++, program.step()) take();
   ms -= 3_600_000;
   for (let i = 0; i < 30; i++, program.step()) take();
@@ -116,4 +82,24 @@ test('keeps what is usual when the clock is set back', () => {
   }
   expect(judge.facts).toMatchObject([{ kind: 'slow-transfers' }]);
   expect(ms - judge.facts[0]!.sinceMs).toBeLessThan(40_000);
+});
+
+test('takes what became slower as usual when it is told to, and after a day', () => {
+  const judge = new SlownessJudge();
+  judge.acceptMs = 600_000;
+  const program = new SizedProgram();
+  let ms = 0;
+  const run = (steps: number, speed: Speed = {}): boolean[] =>
+    Array.from({ length: steps }, () => {
+      judge.take((ms += STEP_MS), [{ id: 1, name: 'agent', place: '/agent', timeBySize: program.timeBySize }]);
+      program.step(speed);
+      return judge.facts.length > 0;
+    });
+  run(60);
+  expect(run(15, { bytesPerUs: 1200 }).at(-1)).toBe(true);
+  judge.accept([1]);
+  expect(judge.facts).toEqual([]);
+  expect(run(30, { bytesPerUs: 1200 })).not.toContain(true);
+  expect(run(15, { bytesPerUs: 120 }).at(-1)).toBe(true);
+  expect(run(150, { bytesPerUs: 120 }).at(-1)).toBe(false);
 });

@@ -1,0 +1,52 @@
+/** What is usual, as a file keeps it over restarts. Pure. */
+import type { Curve } from './host-curves.js';
+import type { Usual, UsualClass } from './usual-times.js';
+
+/** What is usual for an agent in each direction that it moved in. */
+export interface KeptAgent {
+  /** Path of its ring. */
+  readonly place: string;
+  readonly transmit?: Usual;
+  readonly receive?: Usual;
+}
+
+export interface KeptUsual {
+  readonly curves: { readonly transmit: readonly Curve[]; readonly receive: readonly Curve[] };
+  readonly agents: readonly KeptAgent[];
+}
+
+/** Returns true if this is such a value, whatever the file holds. */
+export function isKeptUsual(json: object): json is KeptUsual {
+  const { curves, agents } = json as Partial<KeptUsual>;
+  const lists = [curves?.transmit, curves?.receive];
+  return (
+    lists.every((list) => Array.isArray(list) && list.every(isCurve)) &&
+    Array.isArray(agents) &&
+    agents.every(isKeptAgent)
+  );
+}
+
+function isCurve(json: unknown): json is Curve {
+  const { agent, usual } = (json ?? {}) as Partial<Curve>;
+  return typeof agent === 'string' && isUsual(usual);
+}
+
+function isKeptAgent(json: unknown): json is KeptAgent {
+  const { place, transmit, receive } = (json ?? {}) as Partial<KeptAgent>;
+  return typeof place === 'string' && [transmit, receive].every((usual) => usual === undefined || isUsual(usual));
+}
+
+function isUsual(json: unknown): json is Usual {
+  const { blocks, bytesPerSecond, flushSize, classes } = (json ?? {}) as Partial<Usual>;
+  return [blocks, bytesPerSecond, flushSize].every(isAmount) && Array.isArray(classes) && classes.every(isUsualClass);
+}
+
+function isUsualClass(json: unknown): json is UsualClass {
+  const { upToBytes, blocks, meanBytes, p10, p50, p90, post } = (json ?? {}) as Partial<UsualClass>;
+  const amounts = [upToBytes, blocks, meanBytes, p10, p50, p90];
+  return [...amounts, ...(post === undefined ? [] : [post.p10, post.p50])].every(isAmount);
+}
+
+function isAmount(json: unknown): boolean {
+  return typeof json === 'number' && Number.isFinite(json) && json >= 0;
+}
