@@ -265,7 +265,7 @@ export const SERVE_ROWS = {
     needs: 'server',
     flag: { name: 'acceptAfter', takes: '<ms>' },
     group: 'HTTP server',
-    default: 86_400_000,
+    default: 24 * 3_600_000,
     description: 'time after which transfers that became slower for good count as usual',
   },
   state: {

@@ -27,6 +27,8 @@ describe('settings of serve', () => {
       histograms: 'explicit',
       page: 'on',
       state: 'on',
+      acceptAfter: 86_400_000,
+      endedKept: 3_600_000,
       allocatePages: 'on',
       standby: 'off',
       socketMode: '0660',

@@ -11,8 +11,6 @@ const FILE = { name: 'usual-times.json', version: 1 } as const;
 const MOST_BYTES = 4 * 2 ** 20;
 /** What is usual changes slowly. */
 const WRITE_EVERY_MS = 5 * 60_000;
-/** Digits of numbers: of a change below a thousandth nothing follows. */
-const DIGITS = 4;
 
 export class UsualFile {
   readonly #file: KeptFile<UsualOfDay>;
@@ -43,9 +41,7 @@ export class UsualFile {
   }
 }
 
-function rounded(value: UsualOfDay): UsualOfDay {
-  const { keptMs, ...rest } = value;
-  const short = (_: string, one: unknown): unknown =>
-    typeof one === 'number' && !Number.isInteger(one) ? Number(one.toPrecision(DIGITS)) : one;
+function rounded({ keptMs, ...rest }: UsualOfDay): UsualOfDay {
+  const short = (_: string, one: unknown): unknown => (typeof one === 'number' ? Math.round(one * 1000) / 1000 : one);
   return { keptMs, ...(JSON.parse(JSON.stringify(rest, short)) as KeptUsual) };
 }
