@@ -65,7 +65,7 @@ const ROOMS = {
   'view/model': ['ground', 'mapping', 'view/figures'],
   'view/slowness': ['ground', 'view/model'],
   'view/verdict': ['ground', 'view/model', 'view/slowness'], // the browser loads it, with the answers
-  'view/incidents': ['ground', 'view/verdict'], // as well
+  'view/incidents': ['ground', 'view/figures', 'view/verdict'], // and most of these
   'view/answers': ['ground', 'view/model', 'view/sizes', 'view/slowness', 'view/verdict', 'view/incidents'],
   'view/client': ['ground', 'settings', 'process', 'node:', 'commander'],
   'view/rings': ['ground', 'shm-bridge', 'process', 'view/figures', 'node:'],

@@ -60,7 +60,6 @@ const SHARED_SCRIPTS = [
   'view/figures/rates.js',
   'view/figures/slow-flushes.js',
   'view/answers/incidents-answer.js',
-  'view/incidents/incident.js',
   'view/incidents/incident-words.js',
   'view/model/agent-model.js',
   'view/model/columns.js',

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../ground/errors.js';
 import { ExitCode, Failure } from '../process/failure.js';
+import { joinedIncidents, noIncidents, type TopIncidents } from './incidents.js';
 import type { Past } from './points.js';
 import type { AgentModel } from '../view/model/agent-model.js';
 import { noSizes, type TopSizes } from './sizes.js';
@@ -69,6 +70,10 @@ export class Hosts implements SampleSource {
     };
   }
 
+  async incidents(): Promise<TopIncidents> {
+    return joinedIncidents(await Promise.all(this.#hosts.map(incidentsOf)));
+  }
+
   doctorArguments(id?: string): readonly (readonly string[])[] {
     const host = id === undefined ? undefined : this.#hostOf(id);
     const hosts = host === undefined ? this.#hosts : [host];
@@ -112,6 +117,15 @@ async function sizesOf({ name, source }: Host, id: string | undefined): Promise<
     return { ...rest, agents: new Map([...agents].map(([own, sizes]) => [`${name} ${own}`, sizes])) };
   } catch (error) {
     return noSizes(`no time by size from ${name}: ${reasonOf(error)}`);
+  }
+}
+
+async function incidentsOf({ name, source }: Host): Promise<TopIncidents> {
+  try {
+    const { listed, missing } = await source.incidents();
+    return { listed: listed.map((one) => ({ ...one, host: name })), missing };
+  } catch (error) {
+    return noIncidents(`no incidents from ${name}: ${reasonOf(error)}`);
   }
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parsedJson, reasonOf } from '../ground/errors.js';
 import { AGENTS_PATH, type AgentsAnswer } from '../view/answers/answer.js';
 import { HISTORY_PATH } from '../view/answers/history-answer.js';
+import { INCIDENTS_PATH, isIncidentsAnswer } from '../view/answers/incidents-answer.js';
 import { isSizesAnswer, SIZES_PATH } from '../view/answers/sizes-answer.js';
 import { type ClientAccess, HttpClient, isSuccess, refusalText } from '../view/client/client.js';
 import { type ServerAddress, withoutSecrets } from '../view/client/server-address.js';
@@ -10,6 +11,7 @@ import { ExitCode, Failure } from '../process/failure.js';
 import { agentsOf, factsOf, idAtServe, idOf, isAgentsAnswer } from './answer.js';
 import { agentsIn } from './exposition.js';
 import { isHistoryAnswer, pastOf } from './past.js';
+import { noIncidents, type TopIncidents } from './incidents.js';
 import type { Past } from './points.js';
 import type { TopSample } from './sampler.js';
 import { noSizes, type TopSizes } from './sizes.js';
@@ -107,6 +109,17 @@ export class Scraper implements SampleSource {
     if (!isSizesAnswer(json)) return none;
     const agents = new Map(json.agents.map(({ id: own, tx, rx }) => [idOf(json, own), { tx, rx }]));
     return { recentMs: json.recentMs, agents, missing: [] };
+  }
+
+  async incidents(): Promise<TopIncidents> {
+    const none = noIncidents(`${this.#host} has no incidents: it is no serve, an earlier one, or has --page off`);
+    if (!this.#answered) return none;
+    const address = new URL(this.#agents);
+    address.search = '';
+    address.pathname = address.pathname.replace(AGENTS_PATH, INCIDENTS_PATH);
+    const json = await this.#jsonAt(address);
+    if (!isIncidentsAnswer(json)) return none;
+    return { listed: json.incidents.map((incident) => ({ incident, takenMs: json.takenMs })), missing: [] };
   }
 
   doctorArguments(): readonly (readonly string[])[] {

@@ -4,6 +4,7 @@ import { SlowFlushes } from '../view/figures/slow-flushes.js';
 import { type TimeCounts, timeFigures, timesSince } from '../view/figures/time-figures.js';
 import { type AgentModel, mayHaveLostMore } from '../view/model/agent-model.js';
 import { type AgentRow, type Rates, ratesOf } from '../view/model/rows.js';
+import type { TopIncidents } from './incidents.js';
 import type { Past } from './points.js';
 import type { Facts, TopAgent, TopSample } from './sampler.js';
 import type { TopSizes } from './sizes.js';
@@ -41,6 +42,8 @@ export interface SampleSource {
   pasts(): Promise<readonly Past[]>;
   /** Returns time by size of all agents, or of one with its distributions. */
   sizes(id?: string): Promise<TopSizes>;
+  /** Returns what was found in the last day. */
+  incidents(): Promise<TopIncidents>;
   /** Arguments of `nixl-otel doctor` about an agent, or about all that is read: a list for each run. */
   doctorArguments(id?: string): readonly (readonly string[])[];
   /** Failure for a command that ends without having found an agent. */

@@ -7,6 +7,7 @@ import { ExitCode, exitCodeOf, Failure, unavailability } from '../process/failur
 import { shortageIn } from '../view/rings/directory-space.js';
 import { SizeWindow } from '../view/sizes/size-window.js';
 import { type Complaint, filesBelow, isNotPermitted, statOf } from '../view/rings/ring-files.js';
+import { noIncidents, type TopIncidents } from './incidents.js';
 import type { Past } from './points.js';
 import { RingTotals } from './ring-totals.js';
 import type { AgentModel } from '../view/model/agent-model.js';
@@ -79,6 +80,10 @@ export class WatchedRings implements SampleSource {
   /** As of the last sample. */
   sizes(id?: string): Promise<TopSizes> {
     return Promise.resolve(sizesOfRings([...this.#rings.values()], this.#sizes, this.#sizesMs, id));
+  }
+
+  incidents(): Promise<TopIncidents> {
+    return Promise.resolve(noIncidents('nixl-otel serve keeps incidents: give its address to --url.'));
   }
 
   /** About the process of an agent if it is known, otherwise about the directories. */

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { Hosts } from '../../src/top/hosts.js';
 import { noSizes } from '../../src/top/sizes.js';
 import type { SampleSource, FleetView } from '../../src/top/tracker.js';
+import type { Incident } from '../../src/view/incidents/incident.js';
 import { sample, totals, viewsOf } from './samples.js';
+
+const INCIDENT: Incident = {
+  ...{ kind: 'failing', level: 'alarm', word: 'Transfers fail', sentence: 'a: 3 of 9', agents: ['a'], agentCount: 1 },
+  ...{ beginMs: 1, saidMs: 2, endMs: 3 },
+};
 
 /** A source of these views. An error is thrown; `never` gives no answer. */
 function source(...views: (FleetView | Error | 'never')[]): SampleSource {
@@ -16,6 +22,7 @@ function source(...views: (FleetView | Error | 'never')[]): SampleSource {
     details: (id) => Promise.resolve(totals(id, { path: `details of ${id}` })),
     pasts: () => Promise.resolve([]),
     sizes: (id) => Promise.resolve(noSizes(`none of ${id ?? 'all'}`)),
+    incidents: () => Promise.resolve({ listed: [{ incident: INCIDENT, takenMs: 9 }], missing: [] }),
     doctorArguments: (id = 'all') => [['about', id]],
     noAgents: () => new Error(),
     close: () => {},
@@ -52,6 +59,11 @@ describe('several hosts', () => {
     expect(await hosts.details('g2:9464 a')).toMatchObject({ path: 'details of a' });
     expect((await hosts.sizes('g2:9464 a')).missing).toEqual(['none of a']);
     expect((await hosts.sizes()).missing).toEqual(['none of all', 'none of all']);
+    const { listed } = await hosts.incidents();
+    expect(listed.map(({ host, incident }) => [host, incident])).toEqual([
+      ['g1:9464', INCIDENT],
+      ['g2:9464', INCIDENT],
+    ]);
   });
 
   it('show the others if one does not answer at all, with a note', async () => {

@@ -153,6 +153,20 @@ describe('a scraper', () => {
     expect(reason).toMatch(/^127\.0\.0\.1:\d+ has no time by size: it is no serve, an earlier one, or has --page off$/);
   });
 
+  it('asks a serve for incidents, and says if it is an earlier one', async () => {
+    const incident = { kind: 'failing', agents: ['a'] };
+    const answer = { api: API, startedMs: 1, takenMs: 9, incidents: [incident] };
+    const answers = { '/api/v1/agents': () => json(agent), '/api/v1/incidents': () => JSON.stringify(answer) };
+    const { asked, url } = await serve(answers);
+    const scraper = scraperOf(url);
+    await scraper.sample();
+    expect(await scraper.incidents()).toEqual({ listed: [{ incident, takenMs: 9 }], missing: [] });
+    expect(asked.at(-1)).toBe('/api/v1/incidents');
+    const earlier = scraperOf((await serve({ '/api/v1/agents': () => json(agent) })).url);
+    await earlier.sample();
+    expect((await earlier.incidents()).missing).toEqual([expect.stringContaining('has no incidents: it is no serve')]);
+  });
+
   it('asks a serve for its history, beside the agents, and an exporter not at all', async () => {
     const history = { api: API, startedMs: 1, takenMs: 9, timesMs: [1, 2], fleet: { tx: [1, 5], errors: {} } };
     const columns = { id: 7, tx: [3], full: [0] };

@@ -9,7 +9,7 @@ import { type ClientAccess, HttpClient, isSuccess, refusalText } from '../../vie
 import { addClientOptions, clientAccess, type ClientOptions } from '../../view/client/client-options.js';
 import { addressOfPath, type ServerAddress } from '../../view/client/server-address.js';
 import { serverAddresses } from '../url-option.js';
-import { incidentObjects, incidentTable, type ListedIncident } from './incident-lines.js';
+import { incidentObjects, incidentTable, type ListedIncident } from '../../view/incidents/incident-table.js';
 
 const HELP = `
 serve keeps incidents for a day after their end, also over its restarts: what its live page says is wrong, with begin, end and the

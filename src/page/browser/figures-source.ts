@@ -1,5 +1,7 @@
 /** The figures that the page has: the newest answers of serve, what they say of each agent, and the verdict. */
 import { type AgentDetail, AGENTS_PATH, type AgentsAnswer } from '../../view/answers/answer.js';
+import { INCIDENTS_PATH, type IncidentsAnswer } from '../../view/answers/incidents-answer.js';
+import type { Incident } from '../../view/incidents/incident.js';
 import { HISTORY_PATH, type HistoryAnswer } from '../../view/answers/history-answer.js';
 import { verdictInput } from '../../view/answers/verdict-input.js';
 import { Interval } from '../../view/figures/rates.js';
@@ -16,16 +18,23 @@ export type FiguresAnswer = AgentsAnswer<ServedAgent>;
 /** Time behind a rate: agents flush every 100 ms, so that a single second has one flush more or less. */
 const RATE_MS = 3000;
 
+/** serve judges a sample each four seconds. */
+const INCIDENTS_EVERY_MS = 4000;
+
 interface Loaded {
   readonly answer: FiguresAnswer;
   readonly points: HistoryAnswer;
   readonly detail: AgentsAnswer<AgentDetail> | undefined;
+  /** Absent if the last ones are new enough. */
+  readonly incidents: IncidentsAnswer | undefined;
 }
 
 export class FiguresSource {
   #answers: FiguresAnswer[] = [];
   #history: HistoryAnswer | undefined;
   #detail: AgentDetail | undefined;
+  #incidents: readonly Incident[] = [];
+  #askedMs = -Infinity;
   readonly #flushes = new SlowFlushes<ServedAgent>();
   #slow: ReturnType<SlowFlushes<ServedAgent>['take']> = new Map();
 
@@ -35,6 +44,11 @@ export class FiguresSource {
 
   get history(): HistoryAnswer | undefined {
     return this.#history;
+  }
+
+  /** Newest first. */
+  get incidents(): readonly Incident[] {
+    return this.#incidents;
   }
 
   /** Returns what is known of the agent with this name, besides the answer of all. */
@@ -50,15 +64,18 @@ export class FiguresSource {
   async load(name: string | undefined, signal: AbortSignal): Promise<Loaded> {
     const id = name === undefined ? undefined : this.agent(name)?.id;
     const from = this.#history === undefined ? '' : `&from=${this.#history.takenMs}`;
-    const [answer, points, detail] = await Promise.all([
+    const wantsIncidents = performance.now() - this.#askedMs >= INCIDENTS_EVERY_MS;
+    const [answer, points, detail, incidents] = await Promise.all([
       fetchJson<FiguresAnswer>(`${AGENTS_PATH}?agents=all&detail=none`, signal),
       fetchJson<HistoryAnswer>(`${HISTORY_PATH}?agents=all${from}`, signal),
       id === undefined ? undefined : fetchJson<AgentsAnswer<AgentDetail>>(`${AGENTS_PATH}?agent=${id}`, signal),
+      wantsIncidents ? fetchJson<IncidentsAnswer>(INCIDENTS_PATH, signal) : undefined,
     ]);
-    return { answer, points, detail };
+    if (wantsIncidents) this.#askedMs = performance.now();
+    return { answer, points, detail, incidents };
   }
 
-  add({ answer, points, detail }: Loaded): void {
+  add({ answer, points, detail, incidents }: Loaded): void {
     const before = this.answer;
     if (before !== undefined && (before.startedMs !== answer.startedMs || before.takenMs > answer.takenMs)) {
       this.#answers = [];
@@ -73,6 +90,7 @@ export class FiguresSource {
     this.#answers.splice(0, Math.max(0, base));
     this.#history = extended(this.#history, points);
     this.#detail = detail?.agents[0];
+    this.#incidents = incidents?.incidents ?? this.#incidents;
   }
 
   /** Returns the rows of the table, with the rates of the last seconds. */

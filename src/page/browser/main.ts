@@ -12,6 +12,7 @@ import type { TableRow } from './agents/rows.js';
 import { AgentsTable, PROBLEMS } from './agents/table.js';
 import { Charts } from './charts/charts.js';
 import { TimeCursor } from './charts/time-cursor.js';
+import { tooLowRanges } from './charts/too-low.js';
 import type { Window } from './charts/window.js';
 import { byId, setText } from './common/dom.js';
 import { makeCopyButtons, showEmpty } from './empty.js';
@@ -24,12 +25,15 @@ import { Poll } from './poll.js';
 import { highest } from './common/series.js';
 import type { Spark } from './spark-paths.js';
 import { SizesOnPage } from './sizes/sizes-on-page.js';
+import { IncidentList, ribbonsOf } from './incident-list.js';
 import { Strip } from './strip.js';
 import { ThemeSwitch } from './theme.js';
 import { hashOf, type ViewState, viewOf } from './view.js';
 
 /** Without an answer for this long, the numbers are stale. */
 const STALE_MS = 3000;
+/** Charts of a history that has just begun show this time. */
+const LEAST_SPAN_S = 30;
 
 const source = new FiguresSource();
 const cursor = new TimeCursor((zoom) => setView({ zoom }));
@@ -39,6 +43,7 @@ const panel = new Panel(cursor, movePanel, () => setView({ agent: undefined }));
 const timeBySize = new SizesOnPage((change) => setView(change));
 const showFigures = makeFigures();
 const strip = new Strip();
+const incidents = new IncidentList();
 const help = byId('help') as HTMLDialogElement;
 const header = new Header({ onSpan: (spanS) => setView({ spanS, zoom: undefined }), onPause: togglePause, onHelp });
 const theme = new ThemeSwitch(byId('theme'), () => {
@@ -175,24 +180,28 @@ function show(): void {
   header.name(answer);
   header.show(state, answer.takenMs, view);
   document.title = `${SHAPES[verdict.first.shape].glyph} ${verdict.first.word}: NIXL agents on ${answer.hostname}`;
-  const linkOf = (id: number | string) => {
-    const name = answer.agents.find((agent) => agent.id === id)?.name;
-    return name === undefined ? undefined : { name, address: hashOf({ ...view, agent: name }) };
-  };
-  strip.show(verdict, linkOf, nowMs);
+  const nameOf = (id: number | string) => answer.agents.find((agent) => agent.id === id)?.name;
+  strip.show(verdict, (id) => linkTo(nameOf(id)), nowMs);
   byId('none').hidden = !isEmpty;
   byId('full').hidden = isEmpty;
   if (isEmpty) showEmpty(answer);
   else showFull(answer, verdict, nowMs, staleMs);
 }
 
+/** Returns the name and the address of the panel of an agent. */
+function linkTo(name: string | undefined): { readonly name: string; readonly address: string } | undefined {
+  return name === undefined ? undefined : { name, address: hashOf({ ...view, agent: name }) };
+}
+
 function showFull(answer: FiguresAnswer, verdict: Verdict, nowMs: number, staleMs: number | undefined): void {
   const history = source.history!;
-  const window = windowOf(answer, nowMs, staleMs);
+  const window = windowOf(nowMs, staleMs);
   const spanMs = (window.to - window.from) * 1000;
+  incidents.show(source.incidents, window, (name) => linkTo(source.agent(name)?.name), nowMs);
   const rows = source.rows(verdict);
   const age = staleMs === undefined ? {} : { age: `${spanText(staleMs)} old` };
-  const tooLow = window.tooLowFrom === undefined ? {} : { tooLowMs: window.tooLowFrom * 1000 };
+  const full = answer.agents.flatMap(({ troubles }) => (troubles.full === undefined ? [] : [troubles.full.sinceMs]));
+  const tooLow = full.length === 0 ? {} : { tooLowMs: Math.min(...full) };
   showFigures({ answer, history, nowMs, ...tooLow, ...age });
   charts.show({
     history,
@@ -236,20 +245,23 @@ function showPanel(
     statuses: answer.errorStatuses,
     findings: verdict.findings.filter(({ agents }) => agents.includes(agent.id)),
     history: source.history!,
-    window: windowOfAgent(window, row),
+    window: windowOfAgent(window, row, nowMs),
     isLive: view.zoom === undefined,
     nowMs,
   });
 }
 
-function windowOf({ agents }: FiguresAnswer, nowMs: number, staleMs: number | undefined): Window {
-  const full = agents.flatMap(({ troubles }) => (troubles.full === undefined ? [] : [troubles.full.sinceMs / 1000]));
+function windowOf(nowMs: number, staleMs: number | undefined): Window {
+  const history = source.history!;
   const to = view.zoom?.[1] ?? nowMs / 1000;
+  // A young history fills the whole width.
+  const oldest = Math.min((history.timesMs[0] ?? nowMs) / 1000, to - LEAST_SPAN_S);
   return {
-    from: view.zoom?.[0] ?? to - view.spanS,
+    from: view.zoom?.[0] ?? Math.max(to - view.spanS, oldest),
     to,
     ...(staleMs === undefined ? {} : { unknownFrom: (nowMs - staleMs) / 1000 }),
-    ...(full.length === 0 ? {} : { tooLowFrom: Math.min(...full) }),
+    tooLow: tooLowRanges(history.timesMs, history.fleet.full),
+    incidents: ribbonsOf(source.incidents, nowMs),
     ends: eventTimes(({ kind, transferring }) => kind === 'ended' && transferring === true),
     restarts: eventTimes(({ kind }) => kind === 'restarted'),
   };
@@ -262,14 +274,16 @@ function sparkWindow({ from, to }: Window, staleMs: number | undefined): Pick<Sp
   return { from: newestMs - (to - from) * 1000, to: newestMs };
 }
 
-/** The charts of one agent mark only its own events and troubles. */
-function windowOfAgent({ tooLowFrom: _, ...window }: Window, { agent }: TableRow): Window {
-  const { full } = agent.troubles;
+/** The charts of one agent mark only its own events, troubles and incidents. */
+function windowOfAgent(window: Window, { agent }: TableRow, nowMs: number): Window {
+  const { agentTimesMs, agents } = source.history!;
+  const own = source.incidents.filter((incident) => incident.agents.includes(agent.name));
   return {
     ...window,
+    tooLow: tooLowRanges(agentTimesMs, agents.find(({ id }) => id === agent.id)?.full ?? []),
+    incidents: ribbonsOf(own, nowMs),
     ends: agent.endedMs === undefined ? [] : [agent.endedMs / 1000],
     restarts: eventTimes(({ kind, id }) => kind === 'restarted' && id === agent.id),
-    ...(full === undefined ? {} : { tooLowFrom: full.sinceMs / 1000 }),
   };
 }
 

@@ -3,6 +3,7 @@ import { spanText } from '../../ground/figures/clock.js';
 import { plural } from '../../ground/figures/figure.js';
 import { levelOf } from '../../view/verdict/shapes.js';
 import type { Finding, Verdict } from '../../view/verdict/types.js';
+import { mayMove } from './may-move.js';
 import { announce, byId, element, icon, named, setIcon, setRows, setText } from './common/dom.js';
 
 /** Returns the name and the address of an agent; undefined if it is gone. */
@@ -53,13 +54,13 @@ export class Strip {
     const listed = findings.filter(({ kind }) => kind !== 'none');
     const alarms = listed.filter((finding) => levelOf(finding) === 'alarm').length;
     setText(this.#buttonText, plural(listed.length, alarms === 0 ? 'note' : 'finding'));
-    if (alarms >= OPENS_FROM && alarms > this.#alarms && mayMove()) this.#isOpen = true;
+    if (alarms >= OPENS_FROM && alarms > this.#alarms && hasRoom()) this.#isOpen = true;
     this.#count = listed.length;
     this.#alarms = alarms;
     this.#isSaid = listed.length === 1 && listed[0] === first;
     this.#fillNow = () => this.#fill(listed, linkOf, nowMs);
     // Rows that come or go move what is below them.
-    if (listed.length === this.#list.children.length || mayMove()) this.#fillNow();
+    if (listed.length === this.#list.children.length || hasRoom()) this.#fillNow();
     this.#showList();
     this.#showButton();
   }
@@ -132,9 +133,9 @@ function ageOf({ kind, sinceMs }: Finding, nowMs: number): string {
   return kind === 'ended' ? `${age} ago` : `for ${age}`;
 }
 
-/** Nothing may move below a pointer or away from a reader: at the top of the page, without a pointer on it, it may. */
-function mayMove(): boolean {
-  return scrollY === 0 && innerWidth > PHONE_PX && !byId('main').matches(':hover, :focus-within');
+/** On a phone the list opens only if the reader asks for it. */
+function hasRoom(): boolean {
+  return innerWidth > PHONE_PX && mayMove();
 }
 
 function findingRow(): HTMLElement {

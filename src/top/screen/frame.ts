@@ -5,6 +5,7 @@ import { doctorLines } from './doctor-page.js';
 import { intervalText } from '../../ground/figures/clock.js';
 import { headLines } from './head.js';
 import { HELP } from './help.js';
+import { incidentPage } from './incident-page.js';
 import type { Shown, SizeMeasure, UiState } from './keys.js';
 import { EMPTY, filled, type Line, narrowed, type Piece, piece, plain, edgeToEdge, styled } from './line.js';
 import type { Scene, Surroundings } from './scene.js';
@@ -31,6 +32,7 @@ type ScreenFrame = ReturnType<typeof frame>;
 function frameFor(scene: Scene, state: UiState): typeof tableFrame {
   if (state.help) return helpFrame;
   if (state.doctor && scene.diagnosis !== undefined) return doctorFrame;
+  if (state.incidents) return incidentsFrame;
   if (opened(scene, state)) return detailFrame;
   return state.sizes ? sizesFrame : tableFrame;
 }
@@ -128,7 +130,7 @@ function emptyNote({ view }: Scene, state: UiState, { origin }: Surroundings): s
   return `${view.rows.length} old files without a writer. Press a to show them.`;
 }
 
-// --- detail, doctor and help ---
+// --- detail, doctor, incidents and help ---
 
 function detailFrame(scene: Scene, state: UiState, around: Surroundings): ScreenFrame {
   const row = scene.rows.find(({ agent }) => agent.id === state.cursor)!;
@@ -139,6 +141,12 @@ function doctorFrame(scene: Scene, state: UiState, around: Surroundings): Screen
   const fixed = headLines(scene, state, { ...around, rows: 0 }).slice(0, 2);
   const lines = doctorLines(scene.diagnosis!, around.columns, around.unicode);
   return pageFrame({ fixed, lines }, scene, state, around);
+}
+
+function incidentsFrame(scene: Scene, state: UiState, around: Surroundings): ScreenFrame {
+  const head = headLines(scene, state, { ...around, rows: 0 }).slice(0, 2);
+  const { fixed, lines } = incidentPage(scene.incidents, around.columns);
+  return pageFrame({ fixed: [...head, ...fixed], lines }, scene, state, around);
 }
 
 /** A head that stays, and lines that scroll. */
@@ -181,7 +189,7 @@ function hintsFor(state: UiState): readonly Hint[] {
       ['h', 'back'],
       ['q', 'quit'],
     ];
-  if (state.doctor)
+  if (state.doctor || state.incidents)
     return [
       ['Esc', 'back'],
       ['up down', 'scroll'],
@@ -220,6 +228,7 @@ function hintsFor(state: UiState): readonly Hint[] {
     ['h', 'keys'],
     ['q', 'quit'],
     ['b', 'by size'],
+    ['i', 'incidents'],
     pause,
     interval,
     ['t', 'totals'],

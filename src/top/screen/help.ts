@@ -11,7 +11,7 @@ export const KEYS: readonly string[] = [
   '  b      time by size; there m: against peers, against earlier, time, rate',
   '  r      reverse the order                + -  longer or shorter interval',
   '  d      doctor: why numbers are missing, of the agent under the cursor, or all',
-  '  p, space  pause                         q, Ctrl-C  quit',
+  '  i      incidents of the last day        p, space  pause    q, Ctrl-C  quit',
   '  In an agent:  m  last minute, or all so far     c  copy as JSON',
   '  Mouse: headings sort, rows open, wheel moves, Shift selects text. m  off, on',
 ];

@@ -25,6 +25,8 @@ export interface UiState extends Selection {
   /** Shows time by size of all agents, in place of the table. */
   readonly sizes: boolean;
   readonly sizeMeasure: SizeMeasure;
+  /** Shows what was found in the last day. */
+  readonly incidents: boolean;
   /** Shows what doctor has found. */
   readonly doctor: boolean;
   /** The detail shows the distributions of the last minute, not all so far. */
@@ -58,6 +60,7 @@ export const INITIAL: UiState = {
   detail: false,
   sizes: false,
   sizeMeasure: 'peers',
+  incidents: false,
   doctor: false,
   lastMinute: false,
   offset: 0,
@@ -128,11 +131,16 @@ export function pressed(before: UiState, key: Key, shown: Shown): UiState | unde
   if (state.typing) return typed(state, key);
   if (sequence === 'q') return undefined;
   if (name === 'escape') return left(state);
-  const moved = (state.doctor ? scrolled : state.detail ? movedInDetail : movedInTable)(state, key, shown);
+  const moved = (state.doctor || state.incidents ? scrolled : state.detail ? movedInDetail : movedInTable)(
+    state,
+    key,
+    shown,
+  );
   if (moved !== undefined) return moved;
-  if (sequence === '/') return { ...state, typing: true, help: false, detail: false, doctor: false };
-  if (sequence === 'b')
-    return { ...state, sizes: !state.sizes || state.detail, detail: false, doctor: false, help: false };
+  const closed = { ...state, incidents: false, detail: false, doctor: false, help: false };
+  if (sequence === '/') return { ...closed, typing: true };
+  if (sequence === 'i') return { ...closed, incidents: !state.incidents, detailOffset: 0 };
+  if (sequence === 'b') return { ...closed, sizes: !state.sizes || state.detail };
   if (sequence === 'm' && state.sizes && !state.doctor)
     return { ...state, sizeMeasure: nextMeasure(state.sizeMeasure) };
   if (sequence === 'd') return { ...state, doctor: !state.doctor, help: false, detailOffset: 0 };
@@ -153,6 +161,7 @@ export function copies({ detail, doctor, help, typing }: UiState, { sequence }: 
 function left(state: UiState): UiState {
   if (state.help) return { ...state, help: false };
   if (state.doctor) return { ...state, doctor: false, detailOffset: 0 };
+  if (state.incidents) return { ...state, incidents: false, detailOffset: 0 };
   if (state.detail) return { ...state, detail: false };
   if (state.sizes) return { ...state, sizes: false };
   if (state.filter !== '' || state.problemsOnly) return { ...state, filter: '', problemsOnly: false };

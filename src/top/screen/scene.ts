@@ -5,6 +5,7 @@ import type { AgentModel } from '../../view/model/agent-model.js';
 import { measuresOf, type Past } from '../points.js';
 import { overall, type TopRow, type FleetView } from '../tracker.js';
 import { selected } from '../selection.js';
+import type { TopIncidents } from '../incidents.js';
 import type { TopSizes } from '../sizes.js';
 import type { Diagnosis } from './doctor-page.js';
 import { History } from './history.js';
@@ -45,6 +46,8 @@ export interface Scene extends Picture {
   readonly details: Partial<AgentModel> | undefined;
   /** Time by size of all agents, or of the open one; undefined until it is known. */
   readonly sizes: TopSizes | undefined;
+  /** What was found in the last day; undefined until it is known. */
+  readonly incidents: TopIncidents | undefined;
   /** Last run of doctor. */
   readonly diagnosis: Diagnosis | undefined;
 }
@@ -118,13 +121,14 @@ export function sceneOf(
   state: UiState,
   order: SteadyOrder,
   frozen: boolean,
-  { details, sizes, diagnosis }: Partial<Pick<Scene, 'details' | 'sizes' | 'diagnosis'>> = {},
+  extras: Partial<Pick<Scene, 'details' | 'sizes' | 'incidents' | 'diagnosis'>> = {},
 ): Scene {
   const { view, verdict } = picture;
   const weight = weightsIn(verdict);
   const wanted = selected(view.rows, state).filter((row) => !state.problemsOnly || weight(row) < 0);
   const rows = order.sorted(wanted, state, weight, view.takenMs, frozen);
-  return { ...picture, rows, frozen, details, sizes, diagnosis };
+  const { details, sizes, incidents, diagnosis } = extras;
+  return { ...picture, rows, frozen, details, sizes, incidents, diagnosis };
 }
 
 function percentiles(times: TimeFigures | undefined) {

@@ -9,6 +9,7 @@ import type { Pace } from '../pace.js';
 import type { Past } from '../points.js';
 import type { AgentModel } from '../../view/model/agent-model.js';
 import { fullNameOf } from '../selection.js';
+import type { TopIncidents } from '../incidents.js';
 import type { TopSizes } from '../sizes.js';
 import type { TopRow, SampleSource, FleetView } from '../tracker.js';
 import { agentJson, clipboardSequence, mayHaveClipboard } from './clipboard.js';
@@ -29,7 +30,7 @@ const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 /** For this long after the cursor moved, the order holds still. */
 const FROZEN_MS = 5_000;
-/** Time between two requests for sizes: an answer for many agents is large. */
+/** Time between two requests for sizes, or for incidents: an answer for many agents is large. */
 const SIZES_MS = 5_000;
 const NOTHING_SHOWN: Shown = { ids: [], height: 0, most: 0, mostDetail: 0 };
 
@@ -55,6 +56,8 @@ export class Screen {
   #details: { readonly id: string; readonly of: AgentModel | undefined } | undefined;
   /** Of one agent, or of all. */
   #sizes: { readonly id: string | undefined; readonly askedMs: number; readonly of: TopSizes | undefined } | undefined;
+  #incidents: TopIncidents | undefined;
+  #incidentsMs = -Infinity;
   #movedMs = -Infinity;
   #entered = false;
 
@@ -85,6 +88,7 @@ export class Screen {
     if (this.#gathering.add(view)) this.#askForPasts();
     this.#askForDetails();
     this.#askForSizes();
+    this.#askForIncidents();
     this.#draw();
   }
 
@@ -106,7 +110,8 @@ export class Screen {
     const rows = process.stdout.rows || DEFAULT_ROWS;
     const around = { columns, rows, origin: this.#source.name, unicode: this.#unicode };
     const frozen = performance.now() - this.#movedMs < FROZEN_MS;
-    const extras = { details: this.#detailsAtCursor, sizes: this.#shownSizes, diagnosis: this.#doctor.diagnosis };
+    const known = { details: this.#detailsAtCursor, sizes: this.#shownSizes, incidents: this.#incidents };
+    const extras = { ...known, diagnosis: this.#doctor.diagnosis };
     const scene = sceneOf(picture, this.#state, this.#order, frozen, extras);
     const { lines, shown } = frame(scene, this.#state, around);
     this.#shown = shown;
@@ -143,6 +148,18 @@ export class Screen {
       this.#draw();
     };
     this.#source.sizes(id).then(keep, () => {});
+  }
+
+  #askForIncidents(): void {
+    const { incidents, paused } = this.#state;
+    const isNew = performance.now() - this.#incidentsMs < SIZES_MS;
+    if (!incidents || isNew || (paused && this.#incidents !== undefined)) return;
+    this.#incidentsMs = performance.now();
+    const keep = (of: TopIncidents): void => {
+      this.#incidents = of;
+      this.#draw();
+    };
+    this.#source.incidents().then(keep, () => {});
   }
 
   /** Without an answer, graphs begin with the first samples. */
@@ -213,6 +230,7 @@ export class Screen {
     if (state.mouse !== before.mouse) process.stdout.write(state.mouse ? MOUSE_ON : MOUSE_OFF);
     if (state.detail && (!before.detail || state.cursor !== before.cursor)) this.#askForDetails();
     this.#askForSizes();
+    this.#askForIncidents();
   }
 
   /** About the agent under the cursor, or about all. */

@@ -57,6 +57,15 @@ describe('keys', () => {
     expect(after(['b'], open)).toMatchObject({ sizes: false });
   });
 
+  it('open the incidents over all else, and scroll them', () => {
+    const open = after([down, enter, 'i'])!;
+    expect(open).toMatchObject({ incidents: true, detail: false, detailOffset: 0 });
+    expect(after([down, down, up], open)).toMatchObject({ incidents: true, detailOffset: 1 });
+    expect(after(['b'], open)).toMatchObject({ incidents: false, sizes: true });
+    for (const key of ['i', escape]) expect(after([key], open)).toMatchObject({ incidents: false });
+    expect(after(['/'], open)).toMatchObject({ incidents: false, typing: true });
+  });
+
   it('copy only an open agent', () => {
     const open = after([down, enter])!;
     const c = { sequence: 'c' };

@@ -7,6 +7,7 @@ import type uPlot from './uplot.js';
 export type Layer = (plot: uPlot, px: number) => void;
 
 const HATCH_PX = 7;
+const RIBBON_PX = 3;
 
 function x(plot: uPlot, time: number): number {
   return plot.valToPos(time, 'x', true);
@@ -38,6 +39,18 @@ export function hatch(from: number, to: number, colourName: string): Layer {
     ctx.lineWidth = px;
     ctx.stroke();
     ctx.restore();
+  };
+}
+
+/** Marks a time by a band along the upper edge. */
+export function ribbon([from, to]: readonly [from: number, to: number], colourName: string): Layer {
+  return (plot, px) => {
+    const { ctx, bbox } = plot;
+    const left = Math.max(bbox.left, x(plot, from));
+    const right = Math.min(bbox.left + bbox.width, Math.max(x(plot, to), left + RIBBON_PX * px));
+    if (right <= left) return;
+    ctx.fillStyle = colour(colourName);
+    ctx.fillRect(left, bbox.top, right - left, RIBBON_PX * px);
   };
 }
 
@@ -76,9 +89,10 @@ export function beside(time: number, colourName: string, text: string): Layer {
     ctx.lineWidth = 5 * px;
     ctx.strokeStyle = colour('panel');
     const left = at + (isLeft ? -5 : 5) * px;
-    ctx.strokeText(text, left, bbox.top + px);
+    const top = bbox.top + (RIBBON_PX + 1) * px;
+    ctx.strokeText(text, left, top);
     ctx.fillStyle = colour(colourName);
-    ctx.fillText(text, left, bbox.top + px);
+    ctx.fillText(text, left, top);
     ctx.restore();
   };
 }

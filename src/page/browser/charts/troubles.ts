@@ -69,8 +69,8 @@ export function errors({ history, window, span, errorsSoFar }: ChartsInput, top:
 }
 
 /** Events that are missing may be errors. */
-function isComplete({ unknownFrom, tooLowFrom }: Window): boolean {
-  return unknownFrom === undefined && tooLowFrom === undefined;
+function isComplete({ from, to, unknownFrom, tooLow }: Window): boolean {
+  return unknownFrom === undefined && !tooLow.some(([low, high]) => low < to && high > from);
 }
 
 function sumAt(columns: readonly Column[], i: number): number | null {

@@ -1,7 +1,8 @@
 /** The span of time that the charts show, and what is known of the figures in it. Pure. */
 import type { Column } from '../../../view/answers/history-answer.js';
-import { beside, hatch, type Layer, vertical } from './layers.js';
+import { beside, hatch, type Layer, ribbon, vertical } from './layers.js';
 import { drawCross, drawRestart } from './signs.js';
+import type { TimeRange } from './too-low.js';
 import { timeOfDay } from '../../../ground/figures/clock.js';
 
 /** Times in seconds since the epoch. */
@@ -10,8 +11,10 @@ export interface Window {
   readonly to: number;
   /** Nothing is known from this time on: there is no newer answer. */
   readonly unknownFrom?: number;
-  /** The numbers are too low from this time on. */
-  readonly tooLowFrom?: number;
+  /** The numbers of these times are too low. */
+  readonly tooLow: readonly TimeRange[];
+  /** Times of what was found, apart from ends of agents. */
+  readonly incidents: readonly { readonly range: TimeRange; readonly colour: string }[];
   /** Ends of agents that were transferring, and restarts. */
   readonly ends: readonly number[];
   readonly restarts: readonly number[];
@@ -40,19 +43,19 @@ export class WindowPoints {
   }
 }
 
-/** Returns the layers of every chart over time: what is unknown, what is too low, restarts and ends of agents. */
-function markLayers({ to, unknownFrom, tooLowFrom, ends, restarts }: Window): Layer[] {
+/** Returns the layers of every chart over time: what is unknown, what is too low, what was found, restarts and ends of agents. */
+function markLayers({ to, unknownFrom, tooLow, incidents, ends, restarts }: Window): Layer[] {
   return [
     ...(unknownFrom === undefined ? [] : [hatch(unknownFrom, to, 'idle')]),
-    ...(tooLowFrom === undefined
-      ? []
-      : [hatch(tooLowFrom, unknownFrom ?? to, 'warn-mark'), vertical(tooLowFrom, 'warn')]),
+    ...tooLow.flatMap(([low, high]) => [hatch(low, high, 'warn-mark'), vertical(low, 'warn')]),
+    ...incidents.map(({ range, colour }) => ribbon(range, colour)),
     ...restarts.map((time) => vertical(time, 'idle', drawRestart)),
     ...ends.map((time) => vertical(time, 'bad', drawCross)),
   ];
 }
 
-/** Returns the note of a chart that says since when its numbers are too low. */
-export function tooLowNotes({ tooLowFrom }: Window): Layer[] {
-  return tooLowFrom === undefined ? [] : [beside(tooLowFrom, 'warn', `too low from ${timeOfDay(tooLowFrom * 1000)}`)];
+/** Returns the note of a chart that says when its numbers were too low the last time. */
+export function tooLowNotes({ from, to, tooLow }: Window): Layer[] {
+  const last = tooLow.findLast(([low, high]) => low < to && high > from);
+  return last === undefined ? [] : [beside(last[0], 'warn', `too low from ${timeOfDay(last[0] * 1000)}`)];
 }

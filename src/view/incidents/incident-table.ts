@@ -1,9 +1,9 @@
 /** Incidents as a table, and as objects for JSON. Pure. */
 import { oneLine } from '../../ground/one-line.js';
-import { cut, pad, widthOf } from '../../view/figures/table.js';
-import type { Incident } from '../../view/incidents/incident.js';
-import { agentsInWords } from '../../view/verdict/past-trouble.js';
-import { howLongText, whenText } from '../../view/incidents/incident-words.js';
+import { cut, pad, widthOf } from '../figures/table.js';
+import type { Incident } from './incident.js';
+import { agentsInWords } from '../verdict/past-trouble.js';
+import { howLongText, whenText } from './incident-words.js';
 
 export interface ListedIncident {
   /** Host and port that were asked, if several were. */
