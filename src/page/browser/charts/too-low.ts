@@ -3,10 +3,10 @@ import type { Column } from '../../../view/answers/history-answer.js';
 import { PRESENT_MS } from '../../../view/verdict/trouble-watch.js';
 
 /** Seconds since the epoch. */
-export type TimeRange = readonly [from: number, to: number];
+export type MarkedTime = readonly [from: number, to: number];
 
 /** Returns ranges of points in which a ring was found full. A shorter pause than that of a finding does not divide them. */
-export function tooLowRanges(timesMs: readonly number[], full: Column): TimeRange[] {
+export function tooLowRanges(timesMs: readonly number[], full: Column): MarkedTime[] {
   const ranges: [from: number, to: number][] = [];
   full.forEach((rate, i) => {
     if (rate === null || rate === 0) return;

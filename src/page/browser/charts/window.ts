@@ -2,7 +2,7 @@
 import type { Column } from '../../../view/answers/history-answer.js';
 import { beside, hatch, type Layer, ribbon, vertical } from './layers.js';
 import { drawCross, drawRestart } from './signs.js';
-import type { TimeRange } from './too-low.js';
+import type { MarkedTime } from './too-low.js';
 import { timeOfDay } from '../../../ground/figures/clock.js';
 
 /** Times in seconds since the epoch. */
@@ -12,9 +12,9 @@ export interface Window {
   /** Nothing is known from this time on: there is no newer answer. */
   readonly unknownFrom?: number;
   /** The numbers of these times are too low. */
-  readonly tooLow: readonly TimeRange[];
+  readonly tooLow: readonly MarkedTime[];
   /** Times of what was found, apart from ends of agents. */
-  readonly incidents: readonly { readonly range: TimeRange; readonly colour: string }[];
+  readonly incidents: readonly { readonly range: MarkedTime; readonly colour: string }[];
   /** Ends of agents that were transferring, and restarts. */
   readonly ends: readonly number[];
   readonly restarts: readonly number[];
