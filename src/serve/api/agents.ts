@@ -23,6 +23,8 @@ export interface AnswerSource {
   readonly failingExporters: readonly FailingExporter[];
   readonly slowness: readonly SlowFact[];
   readonly lastTrouble?: Incident | undefined;
+  /** Percentiles of the last seconds; default: those of the recorder. */
+  readonly recent?: Pick<Recorder['record']['recent'], 'of' | 'ofAll'>;
   /** Returns the GPUs of the agent's process, as CUDA_VISIBLE_DEVICES has them. */
   readonly gpusOf: (id: number) => string | undefined;
 }
@@ -40,11 +42,12 @@ export function agentsSummary(source: AnswerSource, mostAgents = MAX_LISTED_AGEN
 }
 
 export function answerOf<Agent extends ServedAgent>(
-  { facts, recorder, sample, failingExporters, slowness, lastTrouble }: AnswerSource,
+  source: AnswerSource,
   { agents, folded }: Pick<AgentsAnswer<Agent>, 'agents' | 'folded'>,
 ): AgentsAnswer<Agent> {
+  const { facts, recorder, sample, failingExporters, slowness, lastTrouble, recent = recorder.record.recent } = source;
   const { takenMs, problems, problemCount, stateProblems, collector } = sample.snapshot;
-  const { recent, ends } = recorder.record;
+  const { ends } = recorder.record;
   const lateMs = collectorLateMs(collector);
   return {
     api: API,
@@ -76,8 +79,9 @@ export function answerOf<Agent extends ServedAgent>(
 }
 
 /** Adds what the recording knows of an agent, without histograms. */
-function agentSummary(agent: ServedAgent, { recorder, sample, gpusOf }: AnswerSource): ServedAgent {
-  const { recent, ends, quiet, memory, troubles } = recorder.record;
+function agentSummary(agent: ServedAgent, source: AnswerSource): ServedAgent {
+  const { recorder, sample, gpusOf, recent = recorder.record.recent } = source;
+  const { ends, quiet, memory, troubles } = recorder.record;
   const { id, lastEventMs, startTimeMs } = agent;
   return {
     ...agent,
