@@ -119,7 +119,7 @@ export const INCIDENTS: readonly Case[] = [
   incident('slow-and-late-bench', 'slow and late', 'W10', 1080, [link('b3', 10), at('latency', 'b3', 3000)], slow('b3', 62)),
   incident('new-slow-10', 'slow from birth', 'W15', 1080, link('n0', 10, { fromS: 0 }), slow('n0', 90, 600)),
   incident('new-slow-engine-10', 'slow from birth', 'W16', 1080, link('n0', 10, { fromS: 0 }), slow('n0', 120, 600)),
-  incident('restart-slow-engine-10', 'slow from birth', 'W18', 1080, link('e10..e13', 10, { fromS: 630 }), slow('e10..e13', 120, 640)),
+  incident('restart-slow-engine-10', 'slow from birth', 'W18', 1080, link('n0..n3', 10, { fromS: 630 }), slow('n0..n3', 120, 640)),
   incident('volume-collapse', 'volume collapses', 'W19', 1080, [link('b2', 20), at('volume', 'b2', 0.1)], slow('b2', 150)),
   incident('closed-collapse', 'volume collapses', 'W20', 1080, link('b2', 40), slow('b2', 32)),
   incident('slow-and-loss', 'loss', 'W10', 1080, [link('b2', 10), at('loss', 'b2', 0.5)], [slow('b2', 60), incomplete('b2')]),

@@ -78,7 +78,10 @@ export class EndWatch<Id extends AgentId = AgentId> {
       if (restarted && life !== 'dead') end(id, seen);
       note(seen, agent, takenMs);
       if (life === 'dead' && wasAlive) end(id, seen);
-      if (known === undefined && !isFirst && life !== 'dead') this.#appeared(agent, takenMs, false);
+      if (known === undefined && life !== 'dead') {
+        if (isFirst) this.#succession.wasThere(placeOfAgent(agent));
+        else this.#appeared(agent, takenMs, false);
+      }
       if (life !== 'dead' && this.#endedMs.delete(id)) this.#appeared(agent, takenMs, true);
       this.#seen.set(id, seen);
     }
@@ -117,7 +120,7 @@ export class EndWatch<Id extends AgentId = AgentId> {
         ? { errors: errors - failing.before, errorsSinceMs: failing.sinceMs }
         : {}),
     };
-    const ends = this.#succession.endsWith(id, endedMs);
+    const ends = this.#succession.endsWith(id, firstMs, endedMs);
     const open: OpenEnd = { name, endedMs, firstSeenMs: firstMs, place: placeOfAgent(agent), ends };
     this.#succession.ended(id, open);
     const end = { seen, open };

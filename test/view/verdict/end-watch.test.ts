@@ -141,13 +141,26 @@ describe('a successor', () => {
     ['decode-tp3', 'decode-tp11', true],
     ['gpu7_4711_0', 'gpu7_4990_0', true],
     ['0f1e2d3c-0000-4a00-8b00-00000000abcd', '5e6f7a8b-1111-4b11-9c11-11111111dcba', true],
-    ['prefill-0', 'decode-0', false],
-  ])('of %s is %s: %s', (before, after, isOne) => {
+    ['prefill-0', 'decode-0', false, 'decode-1'],
+    ['prefill-0', 'decode-0', true],
+  ])('of %s is %s: %s, beside %s', (before, after, isOne, beside?: string) => {
     const watch = new EndWatch();
-    watch.observe(1000, [named(before, 1)]);
-    watch.observe(2000, [named(before, 1, dead)]);
-    watch.observe(9000, [named(before, 1, dead), named(after, 2)]);
+    const others = beside === undefined ? [] : [named(beside, 3)];
+    watch.observe(1000, [named(before, 1), ...others]);
+    watch.observe(2000, [named(before, 1, dead), ...others]);
+    watch.observe(9000, [named(before, 1, dead), ...others, named(after, 2)]);
     expect(watch.ended[0]!.successor).toEqual(isOne ? { name: after, sinceMs: 9000 } : undefined);
+  });
+
+  it('ends a loop only after a short life', () => {
+    const watch = new EndWatch();
+    watch.observe(0, []);
+    for (let life = 1; life <= 4; life++) {
+      const beganMs = 1000 + 130_000 * life;
+      watch.observe(beganMs, [named('a1', life)]);
+      watch.observe(beganMs + 125_000, [named('a1', life, dead)]);
+    }
+    expect(watch.ended.map(({ endsOfPlace }) => endsOfPlace)).toEqual([0, 0, 0, 0]);
   });
 
   it('comes in the same directory, and in the place of one agent only, of its own name if it can', () => {
