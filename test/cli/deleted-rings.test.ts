@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import type { AgentsAnswer } from '../../src/view/answers/answer.js';
 import type { ServedAgent } from '../../src/view/model/agent-model.js';
 import { verdictInput } from '../../src/view/answers/verdict-input.js';
+import { levelOf } from '../../src/view/verdict/shapes.js';
 import { verdictOf } from '../../src/view/verdict/verdict.js';
 import { RingProcess } from '../support/ring-process.js';
 import { type RunningCommand, scrape, start, temporaryDirectory, until, valueOf } from './command.js';
@@ -71,7 +72,8 @@ it('says once that rings were deleted under living agents, and counts on', async
   expect(serve.command.stderr.match(/ deleted/g)).toHaveLength(1);
   // As the page and top judge.
   const answer = JSON.parse(await serve.at('/api/v1/agents?agents=all&detail=none')) as AgentsAnswer<ServedAgent>;
-  expect(verdictOf(verdictInput(answer, { name: 'host' })).findings).toMatchObject([
+  const { findings } = verdictOf(verdictInput(answer, { name: 'host' }));
+  expect(findings.filter((finding) => levelOf(finding) === 'alarm')).toMatchObject([
     { word: 'Ring deleted', sentence: expect.stringContaining(`${deleted} was deleted: this serve counts`) as string },
   ]);
 

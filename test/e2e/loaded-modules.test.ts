@@ -59,7 +59,7 @@ describe('a command loads what it needs:', () => {
     [10, commander, ['--help']],
     [33, commander, ['list', '--dir', 'RINGS']],
     [34, commander, ['read', 'RINGS/agent']],
-    [81, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [82, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
     [23, commander, ['doctor', '--help']],
     [67, withApi, ['config', 'schema']],
     [77, withApi, ['serve', '--help']],

@@ -10,6 +10,8 @@ export type WriteLine = (text: string, level: 'warning' | 'info') => void;
 /** Beyond so many lines in an hour, one line says so. */
 const MOST_LINES = 100;
 const HOUR_MS = 3_600_000;
+/** serve writes about these where it finds them. */
+const SAID_ELSEWHERE: ReadonlySet<Incident['kind']> = new Set(['problem', 'state', 'receiver']);
 
 export class IncidentLines {
   readonly #write: WriteLine;
@@ -25,14 +27,17 @@ export class IncidentLines {
       this.#hourMs = takenMs;
       this.#lines = 0;
     }
-    for (const incident of [...begun, ...raised]) this.#line(beginText(incident), incident);
-    for (const incident of ended) if (!isMoment(incident)) this.#line(endText(incident, takenMs));
+    for (const incident of [...begun, ...raised]) {
+      this.#line(beginText(incident), incident, incident.level === 'alarm' ? 'warning' : 'info');
+    }
+    for (const incident of ended) if (!isMoment(incident)) this.#line(endText(incident, takenMs), incident, 'info');
   }
 
-  #line(text: string, begun?: Incident): void {
+  #line(text: string, { kind }: Incident, level: Parameters<WriteLine>[1]): void {
+    if (SAID_ELSEWHERE.has(kind)) return;
     this.#lines++;
     if (this.#lines > MOST_LINES + 1) return;
-    if (this.#lines <= MOST_LINES) return this.#write(text, begun?.level === 'alarm' ? 'warning' : 'info');
+    if (this.#lines <= MOST_LINES) return this.#write(text, level);
     const limit = `${plural(MOST_LINES, 'line')} about incidents in an hour`;
     this.#write(`${limit}: further ones are at /api/v1/incidents`, 'warning');
   }

@@ -50,6 +50,17 @@ it('writes a line when an incident begins, and one when it has ended', () => {
   ]);
 });
 
+it('writes no line about what serve reports elsewhere', () => {
+  const watch = new IncidentWatch({ write });
+  during(watch, 60_000, [
+    { ...failing(), kind: 'receiver' },
+    { ...failing(), kind: 'problem' },
+  ]);
+  during(watch, 120_000, []);
+  expect(lines).toEqual([]);
+  expect(watch.incidents).toHaveLength(2);
+});
+
 it('judges no more often than each four seconds, however many ask, and at once after the clock was set back', () => {
   const watch = new IncidentWatch({ write });
   during(watch, 60_000, [], 500);

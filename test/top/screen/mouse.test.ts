@@ -67,7 +67,7 @@ describe('the mouse', () => {
     expect(after('wheelUp', 'AGENT', { offset: 1 }).offset).toBe(0);
     expect(after('wheelDown', 'AGENT', { offset: 1_000 }).offset).toBe(37);
     const [first] = framed(sceneAfter(fleetViews(), INITIAL), INITIAL).shown.ids;
-    expect(after('wheelUp', 'AGENT', { cursor: 'decode-llama70b-tp0' }).cursor).toBe('prefill-llama70b-tp11');
+    expect(after('wheelUp', 'AGENT', { cursor: 'decode-llama70b-tp0' }).cursor).toBe('prefill-llama70b-tp5');
     expect(after('wheelUp', 'AGENT', { cursor: first! }).cursor).toBe(first);
     const open = { detail: true, cursor: 'prefill-llama70b-tp5' };
     expect(after('wheelDown', 'TRANSFER TIME', open, 81).detailOffset).toBe(3);
