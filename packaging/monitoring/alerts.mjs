@@ -159,7 +159,7 @@ estimates: with samples each minute, four errors may count as five.`,
       description: 'One transfer in a hundred takes longer, from post to completion.',
     },
     {
-      comment: `A process that ends as intended deregisters its memory. A dead agent is exported for --dead-ttl, and at least until one
+      comment: `Memory that was left registered is no proof of a failure: vLLM deregisters nothing. A dead agent is exported for --dead-ttl, and at least until one
 scrape has read it: therefore the last value counts, for five minutes.`,
       alert: 'NixlAgentEnded',
       expr: `${lastOf('nixl.agent.up')} == 0
@@ -169,7 +169,7 @@ and ${sumBy(AGENT, 'nixl:requests:increase5m')} > 0`,
       severity: 'warning',
       summary: `${WHERE} has ended while it was transferring`,
       description:
-        'Its memory was still registered: it was killed, or it failed. Its log and the log of its host say why.',
+        'Its memory was still registered. A ring looks alike after a kill and after the clean stop of an engine: its log and the log of its host say why.',
     },
     {
       comment: `Idle is an agent without a finished transfer that had some in the last hour: the peer of a transfer counts nothing. A dead
