@@ -1,8 +1,8 @@
 /** Labelled cases: what happens in a world, and what must be said about it. Times in seconds from the start. */
-import type { Fault } from './world/shapes.js';
+import type { ScriptedAgent } from './world/script.js';
+import type { Fault, World } from './world/shapes.js';
 import { KiB, MiB, namesOf } from './world/programs.js';
-import type { WORLDS } from './worlds.js';
-import { ONSET_S } from './worlds.js';
+import { ONSET_S, WORLDS } from './worlds.js';
 
 /** A finding that must be said: about these agents, within a time after its cause began. */
 export interface Label {
@@ -16,7 +16,9 @@ export interface Case {
   readonly name: string;
   /** Of the table of results. */
   readonly kind: string;
-  readonly world: keyof typeof WORLDS;
+  readonly world: World;
+  /** Takes the place of the world. */
+  readonly script?: readonly ScriptedAgent[];
   readonly seconds: number;
   readonly faults: readonly Fault[];
   /** Alarms; of a healthy oddity none. */
@@ -55,14 +57,15 @@ const incomplete = (agents: string): Label => labelOf('incomplete', agents, 30, 
 function incident(
   name: string,
   kind: string,
-  world: Case['world'],
+  world: keyof typeof WORLDS,
   seconds: number,
   faults: Fault | readonly Fault[],
   alarms: Label | readonly Label[],
   except?: string,
 ): Case {
   return {
-    ...{ name, kind, world, seconds, faults: [faults].flat(), alarms: [alarms].flat(), notes: [] },
+    ...{ name, kind, world: WORLDS[world], seconds },
+    ...{ faults: [faults].flat(), alarms: [alarms].flat(), notes: [] },
     ...(except === undefined ? {} : { except }),
   };
 }
@@ -70,13 +73,14 @@ function incident(
 function oddity(
   name: string,
   kind: string,
-  world: Case['world'],
+  world: keyof typeof WORLDS,
   seconds: number,
   faults: Fault | readonly Fault[] = [],
   more: { readonly late?: string; readonly alarms?: readonly Label[] } = {},
 ): Case {
   const notes = more.late === undefined ? [] : [{ kind: 'late-completion', agents: namesOf(more.late) }];
-  return { name, kind, world, seconds, faults: [faults].flat(), alarms: more.alarms ?? [], notes };
+  const alarms = more.alarms ?? [];
+  return { name, kind, world: WORLDS[world], seconds, faults: [faults].flat(), alarms, notes };
 }
 
 // prettier-ignore
@@ -166,5 +170,3 @@ export const ODDITIES: readonly Case[] = [
   oddity('o-post-shift', 'posts', 'W57', 1080),
   oddity('o-some-rtx', 'tails', 'W13', 1080, at('some', 'b1', 20, { share: 0.1 })),
 ];
-
-export const CASES: readonly Case[] = [...INCIDENTS, ...ODDITIES];

@@ -1,5 +1,5 @@
 /** Plays a world on a stage: the transfers of its agents become the events that NIXL 1.5.1 writes about them. */
-import type { SeenTransfer, World } from '../world/shapes.js';
+import type { AgentRow, SeenEvent, SeenTransfer } from '../world/shapes.js';
 import { FLUSH_MS, type Stage } from './stage.js';
 
 /** A fleet that began before this time, which the judge sees from its first transfer on. */
@@ -8,12 +8,12 @@ const REGISTERED_BYTES = 2 ** 30;
 
 interface Source {
   /** Returns what was seen since the last call. */
-  advance(untilMs: number): readonly SeenTransfer[];
+  advance(untilMs: number): readonly (SeenTransfer | SeenEvent)[];
 }
 
 /** Calls `sample` each `sampleMs` of virtual time. */
 export function play(
-  world: World,
+  world: readonly Pick<AgentRow, 'name' | 'fromS' | 'endsS'>[],
   running: Source,
   stage: Stage,
   seconds: number,
@@ -26,7 +26,10 @@ export function play(
       stage.begin(name);
       stage.write(name, 'agent_memory_registered', REGISTERED_BYTES);
     }
-    for (const transfer of running.advance(atMs)) write(stage, transfer);
+    for (const seen of running.advance(atMs)) {
+      if ('event' in seen) stage.write(seen.agent, seen.event, seen.value);
+      else write(stage, seen);
+    }
     stage.flush(BEGAN_MS + atMs);
     for (const { name, endsS = Infinity } of world) if (endsS * 1000 <= atMs) stage.end(name);
     if (atMs % sampleMs === 0) sample();

@@ -1,7 +1,7 @@
 /** Runs a labelled case through rings, collector and serve. */
 import type { Case } from '../cases.js';
 import { RunningWorld } from '../world/run-world.js';
-import { WORLDS } from '../worlds.js';
+import { Script } from '../world/script.js';
 import { BEGAN_MS, play } from './play.js';
 import { type Spell, Spells } from './said.js';
 import type { JudgedSample } from './slowness.js';
@@ -16,15 +16,15 @@ interface RunOptions {
   readonly onJudged?: ((sample: JudgedSample) => void) | undefined;
 }
 
-export function runCase({ name, world: worldName, faults, seconds }: Case, options: RunOptions = {}): Spell[] {
+export function runCase({ name, world, script, faults, seconds }: Case, options: RunOptions = {}): Spell[] {
   const { seed = SEED, onJudged } = options;
-  const world = WORLDS[worldName];
   const stage = new Stage(BEGAN_MS);
   try {
     const watch = new Watch(() => stage.snapshot(), BEGAN_MS, onJudged);
     const spells = new Spells(BEGAN_MS);
-    const running = new RunningWorld(world, faults, seed, seconds);
-    play(world, running, stage, seconds, SAMPLE_MS, () => spells.take(stage.nowMs, watch.sample()));
+    const running =
+      script === undefined ? new RunningWorld(world, faults, seed, seconds) : new Script(script, seed, seconds);
+    play(script ?? world, running, stage, seconds, SAMPLE_MS, () => spells.take(stage.nowMs, watch.sample()));
     return spells.all;
   } catch (error) {
     throw new Error(`the case ${name} cannot be run`, { cause: error });

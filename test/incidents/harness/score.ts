@@ -24,9 +24,10 @@ export interface CaseScore {
 }
 
 export function scoreOf({ name, kind, alarms, notes, faults }: Case, spells: readonly Spell[]): CaseScore {
-  const causeEndS = faults.every(({ untilS }) => untilS !== undefined)
-    ? Math.max(...faults.map(({ untilS }) => untilS!))
-    : Infinity;
+  const causeEndS =
+    faults.length > 0 && faults.every(({ untilS }) => untilS !== undefined)
+      ? Math.max(...faults.map(({ untilS }) => untilS!))
+      : Infinity;
   const said = spells.filter(({ level }) => level === 'alarm');
   const isMeant = (spell: Spell): boolean =>
     alarms.some(

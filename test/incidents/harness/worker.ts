@@ -1,6 +1,6 @@
 /** Runs cases that the parent process sends, and sends their scores back. */
 import type { SlowFact } from '../../../src/view/slowness/slow-facts.js';
-import { CASES } from '../cases.js';
+import { caseNamed } from './case-named.js';
 import { BEGAN_MS } from './play.js';
 import { isRecorded, Recording, samplesIn } from './recordings.js';
 import { runCase, SEED } from './run-case.js';
@@ -19,7 +19,7 @@ interface Task {
 
 process.on('message', ({ name, seed = SEED, recordings, dump = false }: Task) => {
   const beganMs = performance.now();
-  const one = CASES.find((each) => each.name === name)!;
+  const one = caseNamed(name);
   const key = seed === SEED ? name : `${name}-${seed}`;
   const isReplay = recordings !== undefined && isRecorded(recordings, key);
   const spells = isReplay ? replayed(samplesIn(recordings, key), dump) : recorded(recordings, key);

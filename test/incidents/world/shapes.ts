@@ -118,3 +118,11 @@ export interface SeenTransfer {
   /** True if the ring had no room for its events. */
   readonly lost: boolean;
 }
+
+/** Any other event that an agent writes. */
+export interface SeenEvent {
+  readonly agent: string;
+  readonly seenUs: number;
+  readonly event: string;
+  readonly value: number;
+}
