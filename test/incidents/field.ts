@@ -63,7 +63,7 @@ export const FIELD: readonly Case[] = [
     { alarms: [said('slow-transfers', 'a', 400)] }),
   input(7, 'one-a-second', 300, [agent('a', flow(1, 400 * MB, [90, 30_000], [60, 60]))],
     { alarms: [said('slow-transfers', 'a', 120)] }),
-  input(8, 'cold-start', 120, [agent('a', { ...flow(1, 80 * MB, [38_000, 38_000], [37_900_000, 37_900_000]), fromS: 2, untilS: 50, everyS: 60 },
+  input(8, 'cold-start', 300, [agent('a', { ...flow(1, 80 * MB, [38_000, 38_000], [37_900_000, 37_900_000]), fromS: 2, untilS: 50, everyS: 60 },
     { ...flow(0.2, 80 * MB, [12, 12], [50, 50]), fromS: 50 })],
     { notes: [note('cold-start', 'a')] }),
   input(9, 'cut-into-pieces', 180, [agent('a', flow(0.2, 64 * MB, [3.3, 41], [700, 33_000]))],
