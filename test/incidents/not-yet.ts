@@ -3,6 +3,5 @@ export const NOT_YET: ReadonlyMap<string, string> = new Map([
   ['field-1-fast-transport-lost', 'posts of 0.7 % of the time are a second alarm'],
   ['field-3-one-rank-at-half', 'a factor of 2 after 45 s of past'],
   ['field-5-storage', 'posts and transfers are two alarms'],
-  ['field-8-cold-start', 'the first transfer alone in its flushes, half a minute before the others'],
   ['field-6-two-modes', 'the fast tail stays: a note'],
 ]);
