@@ -1,25 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
 import type { Incident } from '../../src/view/incidents/incident.js';
 import type { TraceLine } from './harness/replay.js';
+import { KILLED_MS, TRACE } from './harness/trace.js';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-
-/**
- * Two workers of a vLLM 0.32.0 with NIXL 1.5.1: requests one after the other, in bursts, under load, until the prefill instance is
- * killed. It has no end of an agent: rings do not show it.
- */
-const TRACE = gunzipSync(readFileSync(path.join(HERE, 'vllm-trace.jsonl.gz')))
-  .toString()
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as TraceLine);
-const KILLED_MS = TRACE.find(({ mark }) => mark === 'killed')!.t;
 
 const FOLDER = mkdtempSync(path.join(tmpdir(), 'nixl-otel-traces-'));
 afterAll(() => rmSync(FOLDER, { recursive: true }));
