@@ -66,6 +66,12 @@ export const EXPORT_METRICS: readonly ServeMetric[] = [
     'End of the validity of the certificate that serve shows, in seconds since the epoch.',
     ({ access }) => single(access?.certificateExpirySeconds),
   ),
+  own(
+    semconv.METRIC_NIXL_FINDINGS,
+    '{finding}',
+    'What serve finds wrong or notes about the agents now, by kind and level: alarm or note.',
+    ({ findings = [] }) => findings.map(({ kind, level, count }) => ({ labels: { kind, level }, value: count })),
+  ),
 ];
 
 interface ProcessMetric {

@@ -55,10 +55,19 @@ export interface AccessCounts {
   readonly certificateExpirySeconds: number | undefined;
 }
 
+/** Number of findings of a kind and level. */
+export interface FindingCount {
+  readonly kind: string;
+  readonly level: 'alarm' | 'note';
+  readonly count: number;
+}
+
 /** Lists the same exporters at each collect, in the same order. */
 export interface ServeState {
   readonly exporters: readonly ExporterState[];
   readonly process: ProcessState;
   /** Undefined without a web configuration. */
   readonly access: AccessCounts | undefined;
+  /** Undefined without a live page: then nothing is judged. */
+  readonly findings?: readonly FindingCount[] | undefined;
 }

@@ -26,6 +26,8 @@ const OTEL_LABELS_OF_SERVE = {
   result: semconv.ATTR_NIXL_EXPORT_RESULT,
   ring_directory: semconv.ATTR_NIXL_RING_DIRECTORY,
   use: semconv.ATTR_NIXL_SPACE_USE,
+  kind: semconv.ATTR_NIXL_FINDING_KIND,
+  level: semconv.ATTR_NIXL_FINDING_LEVEL,
   version: 'service.version', // this one and the next of OpenTelemetry's semantic conventions
   node_version: 'process.runtime.version',
 } as const;

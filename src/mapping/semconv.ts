@@ -137,6 +137,8 @@ export const METRIC_NIXL_HTTP_REFUSALS = 'nixl.http.refusals' as const;
 export const METRIC_NIXL_HTTP_CONFIG_STALE = 'nixl.http.config.stale' as const;
 /** Gauge, s. End of the validity of the certificate that serve shows, in seconds since the epoch. */
 export const METRIC_NIXL_HTTP_CERTIFICATE_EXPIRY = 'nixl.http.certificate.expiry' as const;
+/** Gauge, {finding}. What serve finds wrong or notes about the agents now, by kind and level: alarm or note. */
+export const METRIC_NIXL_FINDINGS = 'nixl.findings' as const;
 
 /** Counter, {event}. Events for custom builders, by outcome: delivered or lost. Other metrics lose no events. */
 export const METRIC_NIXL_BUILDERS_EVENTS = 'nixl.builders.events' as const;
@@ -181,3 +183,7 @@ export const ATTR_NIXL_EXPORTER_NAME = 'nixl.exporter.name' as const;
 export const ATTR_NIXL_EXPORT_RESULT = 'nixl.export.result' as const;
 /** Reason of `nixl.http.refusals`; `reason` in naming `nixl`. */
 export const ATTR_NIXL_HTTP_REFUSAL_REASON = 'nixl.http.refusal.reason' as const;
+/** Kind of `nixl.findings`, as `slow-transfers`; `kind` in naming `nixl`. */
+export const ATTR_NIXL_FINDING_KIND = 'nixl.finding.kind' as const;
+/** `alarm` or `note`; `level` in naming `nixl`. */
+export const ATTR_NIXL_FINDING_LEVEL = 'nixl.finding.level' as const;

@@ -4,7 +4,7 @@ import { diag } from '@opentelemetry/api';
 import { BuilderMetrics } from '../instrumentation/builders/builder-metrics.js';
 import { type ProducerSettings, warnOfNoEffect } from '../settings/settings.js';
 import { LateFeed, SourceFeed } from '../instrumentation/feed/snapshot-feed.js';
-import type { AccessCounts, ServeState } from '../instrumentation/serve-state.js';
+import type { AccessCounts, FindingCount, ServeState } from '../instrumentation/serve-state.js';
 import { PACKAGE_NAME } from '../ground/package.js';
 import { addon } from '../shm-bridge/addon.js';
 import { openSource, type SnapshotWants } from '../shm-bridge/index.js';
@@ -37,10 +37,12 @@ export async function openPipeline(
   const feed = new LateFeed();
   const labels = exporterLabels(settings.exporter);
   const exportLogs = new Map([...labels].map(([name, label]) => [name, new ExportLog(label)]));
+  let findings: (() => readonly FindingCount[]) | undefined;
   const serveState = (): ServeState => ({
     exporters: [...exportLogs.values()].map((log) => log.state()),
     process: ownProcess(),
     access,
+    findings: findings?.(),
   });
   const shared = { ...profile, feed, builderMetrics };
   let loaded: Promise<ServeResource> | undefined;
@@ -77,6 +79,10 @@ export async function openPipeline(
     peekInSlices: (slices: TimeSlices, wants?: SnapshotWants) => sourceFeed.peekInSlices(slices, wants),
     /** Begins to watch time by size. */
     sizes: () => sourceFeed.sizes,
+    /** Adds counts of findings to the metrics of serve about itself. */
+    showFindings: (counts: () => readonly FindingCount[]): void => {
+      findings = counts;
+    },
     /** Returns the configured attributes of an agent's series. */
     attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),
     failingExporters: () =>

@@ -73,6 +73,7 @@ export async function whileServing(
         acceptMs: settings.acceptAfter,
         failingExporters,
         sizes: pipeline.sizes(),
+        showFindings: pipeline.showFindings,
         keepsState: settings.state === 'on',
       });
     }

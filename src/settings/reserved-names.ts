@@ -51,6 +51,7 @@ export const OWN_METRICS = {
   [semconv.METRIC_NIXL_HTTP_REFUSALS]: 'counter',
   [semconv.METRIC_NIXL_HTTP_CONFIG_STALE]: 'gauge',
   [semconv.METRIC_NIXL_HTTP_CERTIFICATE_EXPIRY]: 'gauge',
+  [semconv.METRIC_NIXL_FINDINGS]: 'gauge',
   [semconv.METRIC_NIXL_DURATION_SAMPLED_RATIO]: 'gauge',
   [semconv.METRIC_NIXL_DURATION_EVENTS]: 'counter',
   /** The Prometheus exporter makes this metric from the resource. */

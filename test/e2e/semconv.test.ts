@@ -101,7 +101,16 @@ it('every exported name has a constant, and every constant is exported', async (
   expect([...new Set(fixed)].sort()).toEqual(constants('METRIC_'));
   const attributes = [
     ...metrics.flatMap(({ dataPoints }) => dataPoints.flatMap((point) => Object.keys(point.attributes))),
-    ...Object.keys(withLabels('otel', {}, { exporter: 'otlp', result: 'success', reason: 'busy' })),
+    ...Object.keys(
+      withLabels(
+        'otel',
+        {},
+        {
+          ...{ exporter: 'otlp', result: 'success', reason: 'busy' },
+          ...{ kind: 'ended', level: 'note' },
+        },
+      ),
+    ),
   ];
   const own = attributes.filter((name) => name.startsWith('nixl.'));
   expect([...new Set(own)].sort()).toEqual(constants('ATTR_'));

@@ -3,7 +3,10 @@ import { API, type ServeFacts } from '../../view/answers/answer.js';
 import type { IncidentsAnswer } from '../../view/answers/incidents-answer.js';
 import { verdictInput } from '../../view/answers/verdict-input.js';
 import type { Incident } from '../../view/incidents/incident.js';
+import { levelOf } from '../../view/verdict/shapes.js';
+import type { Finding } from '../../view/verdict/types.js';
 import { verdictOf } from '../../view/verdict/verdict.js';
+import type { FindingCount } from '../../instrumentation/serve-state.js';
 import { note } from '../../process/output.js';
 import type { HistorySample } from '../history/recorder.js';
 import { IncidentWatch } from '../incidents/incident-watch.js';
@@ -16,6 +19,7 @@ const NO_TIMES = { of: () => undefined, ofAll: () => undefined };
 
 export class ServeIncidents {
   readonly #watch: IncidentWatch;
+  #findings = countsOf([]);
   readonly #sourceOf: (sample: HistorySample) => AnswerSource;
 
   constructor(place: StatePlace | undefined, sourceOf: (sample: HistorySample) => AnswerSource) {
@@ -26,13 +30,20 @@ export class ServeIncidents {
   take(sample: HistorySample): void {
     this.#watch.take(Math.floor(sample.snapshot.takenMs), () => {
       const answer = agentsSummary({ ...this.#sourceOf(sample), recent: NO_TIMES }, Infinity);
-      return verdictOf(verdictInput(answer, { name: answer.hostname })).findings;
+      const { findings } = verdictOf(verdictInput(answer, { name: answer.hostname }));
+      this.#findings = countsOf(findings);
+      return findings;
     });
   }
 
   answer({ version, hostname, startedMs }: ServeFacts): IncidentsAnswer {
     const takenMs = this.#watch.takenMs ?? startedMs;
     return { api: API, version, hostname, startedMs, takenMs, incidents: this.#watch.incidents };
+  }
+
+  /** What the last sample shows: all usual kinds, also those that are not found. */
+  get findings(): readonly FindingCount[] {
+    return this.#findings;
   }
 
   get lastTrouble(): Incident | undefined {
@@ -43,3 +54,33 @@ export class ServeIncidents {
     this.#watch.close();
   }
 }
+
+function countsOf(findings: readonly Finding[]): readonly FindingCount[] {
+  const counts = new Map<string, FindingCount>(KINDS.map((one) => [keyOf(one), { ...one, count: 0 }]));
+  for (const finding of findings) {
+    if (finding.kind === 'none') continue;
+    const one = { kind: finding.kind, level: levelOf(finding) };
+    counts.set(keyOf(one), { ...one, count: (counts.get(keyOf(one))?.count ?? 0) + 1 });
+  }
+  return [...counts.values()];
+}
+
+function keyOf({ kind, level }: Pick<FindingCount, 'kind' | 'level'>): string {
+  return `${kind} ${level}`;
+}
+
+const ALARMS = [
+  'incomplete',
+  'failing',
+  'ended',
+  'slow-transfers',
+  'slow-posts',
+  'receiver',
+  'problem',
+  'state',
+] as const;
+const NOTES = ['ended', 'late-completion', 'busy', 'cold-start', 'quiet', 'unused', 'memory'] as const;
+const KINDS = [
+  ...ALARMS.map((kind) => ({ kind, level: 'alarm' }) as const),
+  ...NOTES.map((kind) => ({ kind, level: 'note' }) as const),
+];

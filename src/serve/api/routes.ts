@@ -14,6 +14,7 @@ import { agentAnswer, type DetailSource } from './agent-detail.js';
 import { AgentProcesses } from './agent-processes.js';
 import { agentsAnswer, agentsSummary, MAX_LISTED_AGENTS } from './agents.js';
 import type { SizeWatch } from '../../instrumentation/sizes/size-watch.js';
+import type { FindingCount } from '../../instrumentation/serve-state.js';
 import { AGENTS_PATH, type ServeFacts } from '../../view/answers/answer.js';
 import { INCIDENTS_PATH } from '../../view/answers/incidents-answer.js';
 import { SIZES_PATH } from '../../view/answers/sizes-answer.js';
@@ -49,6 +50,8 @@ export interface ServeContext {
   readonly acceptMs: number;
   readonly failingExporters: () => readonly FailingExporter[];
   readonly sizes: Pick<SizeWatch, 'read' | 'judge'>;
+  /** Takes the function that counts what is found now. */
+  readonly showFindings: (counts: () => readonly FindingCount[]) => void;
   /** True if state is kept beside the rings. */
   readonly keepsState: boolean;
 }
@@ -83,6 +86,7 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
     ...{ facts, recorder, sample, failingExporters: context.failingExporters() },
     ...{ slowness: context.sizes.judge.facts, gpusOf: () => undefined },
   }));
+  context.showFindings(() => incidents.findings);
   const answers = new SampleAnswers();
   server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context, incidents));
   server.route(`/${HISTORY_PATH}`, history(recorder, answers, startedMs));

@@ -75,6 +75,8 @@ function findingOf(facts: readonly SlowFact[], takenMs: number): Finding {
     ...(advice !== undefined && { advice }),
     agents: facts.map(({ id }) => id),
     sinceMs,
+    size: { value: worst.factor, text: `${numberText(worst.factor)} times as long` },
+    cause: whyOf(worst),
   };
 }
 
@@ -106,7 +108,9 @@ function whyOf(fact: SlowFact): string {
     case 'untold':
       return `${times}. One size cannot tell a slow link from late asking`;
     case 'asking':
-      return `All sizes take longer by about the same time: ${times}`;
+      return fact.classes.length === 1
+        ? `${times}. One size cannot tell late asking from a slower link`
+        : `All sizes take longer by about the same time: ${times}`;
     case 'load':
       return `More transfers are open at once: ${times}`;
     case 'start': {

@@ -82,6 +82,7 @@ async function publish(agents: number) {
       attributesOf: ({ agent }) => ({ pool: agent }),
       failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
       sizes: { read: () => Promise.resolve(undefined), judge: new SlownessJudge() },
+      showFindings: () => {},
       acceptMs: 86_400_000,
       keepsState: false,
     },
