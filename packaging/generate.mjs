@@ -25,6 +25,7 @@ const TABLES = {
   semconv: 'mapping/semconv',
   selfMetrics: 'instrumentation/self-metrics',
   serveMetrics: 'instrumentation/serve-metrics',
+  serveState: 'instrumentation/serve-state',
   reservedNames: 'settings/reserved-names',
   builderRun: 'instrumentation/builders/builder-run',
   comprehensive: 'instrumentation/builders/comprehensive-builder',

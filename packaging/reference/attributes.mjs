@@ -54,4 +54,6 @@ export const ATTRIBUTES = [
   { label: 'version', brief: 'Version of this package.', values: 'a version', foreign: 'semconv' },
   { label: 'node_version', brief: 'Version of Node.js.', values: 'a version', foreign: 'semconv' },
   { label: 'reason', brief: 'Reason for which `serve` refused a client; `handshake`: TLS could not begin.' },
+  { label: 'kind', brief: 'Kind of the finding.' },
+  { label: 'level', brief: 'Level of the finding; `alarm`: a person should act, `note`: worth knowing.' },
 ];

@@ -66,7 +66,7 @@ function tallyMetrics({ mapping }) {
 }
 
 /** Metrics that belong to no agent. Their points at rest have all values of their labels. */
-function ownMetrics({ mapping, semconv, selfMetrics, serveMetrics, builderRun }) {
+function ownMetrics({ mapping, semconv, selfMetrics, serveMetrics, serveState, builderRun }) {
   const { PRESETS } = mapping;
   const presets = Object.keys(PRESETS).filter((preset) => PRESETS[preset].hasOwnMetrics);
   const snapshot = {
@@ -81,7 +81,7 @@ function ownMetrics({ mapping, semconv, selfMetrics, serveMetrics, builderRun })
     exporters: [{ exporter: '', failures: 0, results: {} }],
     process: {},
     access: { refusals: new Map(), isStale: false },
-    findings: [{ kind: 'ended', level: 'note', count: 1 }],
+    findings: serveState.COUNTED_FINDINGS,
   };
   const durations = [{ type: 6, seen: 0, recorded: 0, sampledOut: 0, lost: 0 }];
   const listed = [

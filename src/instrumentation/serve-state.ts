@@ -55,6 +55,23 @@ export interface AccessCounts {
   readonly certificateExpirySeconds: number | undefined;
 }
 
+const ALARMS = [
+  'incomplete',
+  'failing',
+  'ended',
+  'slow-transfers',
+  'slow-posts',
+  'receiver',
+  'problem',
+  'state',
+] as const;
+const NOTES = ['ended', 'late-completion', 'busy', 'cold-start', 'quiet', 'unused', 'memory'] as const;
+/** Findings that have a number, 0 while there are none. Announced maintenance makes notes of alarms: those appear when they do. */
+export const COUNTED_FINDINGS: readonly Omit<FindingCount, 'count'>[] = [
+  ...ALARMS.map((kind) => ({ kind, level: 'alarm' }) as const),
+  ...NOTES.map((kind) => ({ kind, level: 'note' }) as const),
+];
+
 /** Number of findings of a kind and level. */
 export interface FindingCount {
   readonly kind: string;

@@ -6,7 +6,7 @@ import type { Incident } from '../../view/incidents/incident.js';
 import { levelOf } from '../../view/verdict/shapes.js';
 import type { Finding } from '../../view/verdict/types.js';
 import { verdictOf } from '../../view/verdict/verdict.js';
-import type { FindingCount } from '../../instrumentation/serve-state.js';
+import { COUNTED_FINDINGS, type FindingCount } from '../../instrumentation/serve-state.js';
 import { note } from '../../process/output.js';
 import type { HistorySample } from '../history/recorder.js';
 import { IncidentWatch } from '../incidents/incident-watch.js';
@@ -56,7 +56,7 @@ export class ServeIncidents {
 }
 
 function countsOf(findings: readonly Finding[]): readonly FindingCount[] {
-  const counts = new Map<string, FindingCount>(KINDS.map((one) => [keyOf(one), { ...one, count: 0 }]));
+  const counts = new Map<string, FindingCount>(COUNTED_FINDINGS.map((one) => [keyOf(one), { ...one, count: 0 }]));
   for (const finding of findings) {
     if (finding.kind === 'none') continue;
     const one = { kind: finding.kind, level: levelOf(finding) };
@@ -68,19 +68,3 @@ function countsOf(findings: readonly Finding[]): readonly FindingCount[] {
 function keyOf({ kind, level }: Pick<FindingCount, 'kind' | 'level'>): string {
   return `${kind} ${level}`;
 }
-
-const ALARMS = [
-  'incomplete',
-  'failing',
-  'ended',
-  'slow-transfers',
-  'slow-posts',
-  'receiver',
-  'problem',
-  'state',
-] as const;
-const NOTES = ['ended', 'late-completion', 'busy', 'cold-start', 'quiet', 'unused', 'memory'] as const;
-const KINDS = [
-  ...ALARMS.map((kind) => ({ kind, level: 'alarm' }) as const),
-  ...NOTES.map((kind) => ({ kind, level: 'note' }) as const),
-];
