@@ -55,7 +55,7 @@ function attributeGroup(attributes) {
 }
 
 function memberOf(value) {
-  return { id: value.toLowerCase(), value, stability: STABILITY };
+  return { id: value.toLowerCase().replaceAll('-', '_'), value, stability: STABILITY };
 }
 
 function metricGroup({ name, kind, unit, description, note, labels, ofAgent = false }, attributes) {
