@@ -110,10 +110,10 @@ const all = (kind: Fault['kind'], factor: number, { onsetS }: Drawn, more: Parti
 const worldOf = (drawn: Drawn, more: Partial<Program> = {}): World =>
   agents(namesOf(drawn, drawn.count), { ...drawn.program, ...more });
 
-/** What a healthy host may see. */
+/** Healthy changes that are not faults. */
 const ODDITIES: Readonly<Record<string, Oddity>> = {
   late: (drawn, random) => {
-    // Several sizes: of one size nobody can tell late asking from a slow link.
+    // Several sizes: with one, late asking and a slow link look alike.
     const program = { ...drawn.program, size: oneOf(...SIZES.slice(0, 4)) };
     const prompt = all('latency', random.between(500, 20_000), drawn);
     const fault = drawn.shape === 'prompt' ? prompt : all('late', random.between(3, 12), drawn);
