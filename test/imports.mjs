@@ -103,6 +103,7 @@ const ROOMS = {
   'cli/doctor': [...COMMAND, ...SERVE], // pushes as serve does
   'cli/incidents': COMMAND,
   'cli/list': COMMAND,
+  'cli/maintenance': COMMAND,
   'cli/read': COMMAND,
   'cli/serve': [...COMMAND, ...SERVE, 'page'],
   'cli/simulate': COMMAND,
@@ -116,6 +117,7 @@ const ROOMS = {
     'cli/doctor',
     'cli/incidents',
     'cli/list',
+    'cli/maintenance',
     'cli/read',
     'cli/serve',
     'cli/simulate',

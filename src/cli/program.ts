@@ -43,6 +43,11 @@ const COMMANDS: CommandRows = {
     docs: 'json.md',
     load: async () => (await import('./incidents/command.js')).defineIncidents,
   },
+  maintenance: {
+    description: 'announce to a running serve that agents will end or be slow',
+    docs: 'json.md',
+    load: async () => (await import('./maintenance/command.js')).defineMaintenance,
+  },
   doctor: {
     description: 'find out why there are no metrics, or too few',
     docs: 'doctor.md',

@@ -74,6 +74,7 @@ const SHARED_SCRIPTS = [
   'view/verdict/idle.js',
   'view/verdict/loss-findings.js',
   'view/verdict/past-trouble.js',
+  'view/verdict/maintenance.js',
   'view/verdict/memory-findings.js',
   'view/verdict/problem-findings.js',
   'view/verdict/quiet-findings.js',

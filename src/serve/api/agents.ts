@@ -5,7 +5,7 @@ import type { Recorder, HistorySample } from '../history/recorder.js';
 import { collectorLateMs } from '../http/health.js';
 import type { SlowFact } from '../../view/slowness/slow-facts.js';
 import type { Incident } from '../../view/incidents/incident.js';
-import type { FailingExporter } from '../../view/verdict/types.js';
+import type { FailingExporter, Maintenance } from '../../view/verdict/types.js';
 import { type AgentData, type AgentsAnswer, API, type ServeFacts } from '../../view/answers/answer.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
 import { fold } from './others.js';
@@ -23,6 +23,7 @@ export interface AnswerSource {
   readonly failingExporters: readonly FailingExporter[];
   readonly slowness: readonly SlowFact[];
   readonly lastTrouble?: Incident | undefined;
+  readonly maintenance?: readonly Maintenance[];
   /** Percentiles of the last seconds; default: those of the recorder. */
   readonly recent?: Pick<Recorder['record']['recent'], 'of' | 'ofAll'>;
   /** Returns the GPUs of the agent's process, as CUDA_VISIBLE_DEVICES has them. */
@@ -45,7 +46,8 @@ export function answerOf<Agent extends ServedAgent>(
   source: AnswerSource,
   { agents, folded }: Pick<AgentsAnswer<Agent>, 'agents' | 'folded'>,
 ): AgentsAnswer<Agent> {
-  const { facts, recorder, sample, failingExporters, slowness, lastTrouble, recent = recorder.record.recent } = source;
+  const { facts, recorder, sample, failingExporters, slowness, lastTrouble, maintenance = [] } = source;
+  const { recent = recorder.record.recent } = source;
   const { takenMs, problems, problemCount, stateProblems, collector } = sample.snapshot;
   const { ends } = recorder.record;
   const lateMs = collectorLateMs(collector);
@@ -68,6 +70,7 @@ export function answerOf<Agent extends ServedAgent>(
     failingExporters,
     slowness,
     ...(lastTrouble === undefined ? {} : { lastTrouble }),
+    ...(maintenance.length === 0 ? {} : { maintenance }),
     collector: {
       drainIntervalMs: collector.drainIntervalMs,
       sinceTickMs: Math.round(collector.sinceTickMs),

@@ -6,7 +6,7 @@ import { oneLine } from '../../ground/one-line.js';
 import { PACKAGE_VERSION } from '../../ground/package.js';
 import type { AgentSnapshot } from '../../ground/tally.js';
 import { type Peeks, Recorder, type HistorySample } from '../history/recorder.js';
-import type { Handler, MetricsServer } from '../http/metrics-server.js';
+import type { ChangeHandler, Handler, MetricsServer } from '../http/metrics-server.js';
 import { TimeSlices } from '../../ground/time-slices.js';
 import { note, warnOnce } from '../../process/output.js';
 import type { FailingExporter } from '../../view/verdict/types.js';
@@ -15,7 +15,7 @@ import { AgentProcesses } from './agent-processes.js';
 import { agentsAnswer, agentsSummary, MAX_LISTED_AGENTS } from './agents.js';
 import type { SizeWatch } from '../../instrumentation/sizes/size-watch.js';
 import type { FindingCount } from '../../instrumentation/serve-state.js';
-import { AGENTS_PATH, type ServeFacts } from '../../view/answers/answer.js';
+import { AGENTS_PATH, API, MAINTENANCE_PATH, type ServeFacts } from '../../view/answers/answer.js';
 import { INCIDENTS_PATH } from '../../view/answers/incidents-answer.js';
 import { SIZES_PATH } from '../../view/answers/sizes-answer.js';
 import { agentColumns, fleetAnswer } from './history.js';
@@ -23,6 +23,7 @@ import { type AgentColumns, HISTORY_PATH } from '../../view/answers/history-answ
 import { type Question, questionIn, WrongQuestion } from './question.js';
 import { AllGone, SampleAnswers } from './sample-answers.js';
 import { ServeIncidents } from './incidents.js';
+import { MaintenanceLog, WrongAnnouncement } from './maintenance.js';
 import { sizesAnswer } from './sizes.js';
 import { UsualFile } from '../slowness/usual-file.js';
 import { StatePlace } from '../state/state-place.js';
@@ -82,13 +83,15 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
     globs: context.globs.map(oneLine),
     startedMs,
   };
+  const maintenance = new MaintenanceLog(place);
   const incidents = new ServeIncidents(place, (sample) => ({
     ...{ facts, recorder, sample, failingExporters: context.failingExporters() },
-    ...{ slowness: context.sizes.judge.facts, gpusOf: () => undefined },
+    ...{ slowness: context.sizes.judge.facts, maintenance: maintenance.at(Date.now()), gpusOf: () => undefined },
   }));
   context.showFindings(() => incidents.findings);
   const answers = new SampleAnswers();
-  server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context, incidents));
+  server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context, incidents, maintenance));
+  server.change(`/${MAINTENANCE_PATH}`, announcement(maintenance));
   server.route(`/${HISTORY_PATH}`, history(recorder, answers, startedMs));
   server.route(`/${SIZES_PATH}`, sizes(recorder, answers, facts, context));
   server.route(`/${INCIDENTS_PATH}`, (_, answer) => {
@@ -108,6 +111,7 @@ function agents(
   facts: ServeFacts,
   context: ServeContext,
   incidents: ServeIncidents,
+  maintenance: MaintenanceLog,
 ): Handler {
   const processes = new AgentProcesses(context.rankVariable);
   return answering(
@@ -123,6 +127,7 @@ function agents(
         failingExporters: context.failingExporters(),
         slowness: context.sizes.judge.facts,
         lastTrouble: incidents.lastTrouble,
+        maintenance: maintenance.at(Date.now()),
         gpusOf: (id) => processes.of(id).gpus,
         processOf: (id) => processes.of(id),
         attributesOf: context.attributesOf,
@@ -132,6 +137,18 @@ function agents(
       return textOf((detail === 'none' ? agentsSummary : agentsAnswer)(source, mostAgents));
     },
   );
+}
+
+function announcement(maintenance: MaintenanceLog): ChangeHandler {
+  return (body) => {
+    try {
+      const all = maintenance.take(body, Date.now());
+      return { status: 200, text: JSON.stringify({ api: API, maintenance: all }), type: 'application/json' };
+    } catch (error) {
+      if (error instanceof WrongAnnouncement) return { status: 400, text: error.message };
+      throw error;
+    }
+  };
 }
 
 function history(recorder: Recorder, answers: SampleAnswers, startedMs: number): Handler {

@@ -7,6 +7,7 @@ import { oneLine } from '../../ground/one-line.js';
 import type { ListenAddress } from '../../settings/listen-address.js';
 import { note } from '../../process/output.js';
 import type { Gate, Headers, RefusedRequest } from './gate.js';
+import { bodyOf, changeRefusal } from './changes.js';
 import { hostsWith, targetOf } from './host-check.js';
 import { type Client, type Listener, makeListener, type Respond, taken } from './listener.js';
 import { refuseOverlaps } from './overlaps.js';
@@ -27,8 +28,17 @@ export type Answer = (
   onSent?: () => void,
 ) => void;
 
+/** Takes a change. Returns what it answers. */
+export type ChangeHandler = (body: string) => {
+  readonly status: number;
+  readonly text: string;
+  readonly type?: string;
+};
+
 export interface Routes {
   route(path: string, handler: Handler): void;
+  /** Takes POST requests of clients that may change something. */
+  change(path: string, handler: ChangeHandler): void;
 }
 
 export interface MetricsServer extends Routes {
@@ -98,9 +108,11 @@ export async function makeServer(
     [METRICS, starting],
   ]);
   const route = (path: string, handler: Handler): void => void handlers.set(path, handler);
-  publish?.({ route });
+  const changes = new Map<string, ChangeHandler>();
+  const change = (path: string, handler: ChangeHandler): void => void changes.set(path, handler);
+  publish?.({ route, change });
   const refusals = gate ?? new Refusals(); // without a gate, only the log has them
-  const parts: Parts = { handlers, gate, refusals, sending: new Sending(stalledMs) };
+  const parts: Parts = { handlers, changes, gate, refusals, sending: new Sending(stalledMs) };
   const respondTo: Respond = (request, response, client) => receive(request, response, parts, client);
   const listeners: Listener[] = [];
   for (const address of addresses) {
@@ -116,6 +128,7 @@ export async function makeServer(
       return listeners.map(({ url }) => (url.startsWith('unix:') ? url : `${url}${METRICS}`));
     },
     route,
+    change,
     async listenIfFree() {
       try {
         for (const [i, one] of listeners.entries()) {
@@ -142,6 +155,7 @@ const OPEN_TO_PROBES: readonly RefusalReason[] = ['no_credentials', 'no_certific
 /** What the requests of all listeners share. */
 interface Parts {
   readonly handlers: ReadonlyMap<string, Handler>;
+  readonly changes: ReadonlyMap<string, ChangeHandler>;
   readonly gate: Gate | undefined;
   readonly refusals: Pick<Gate, 'refused'>;
   readonly sending: Sending;
@@ -208,7 +222,10 @@ function answerTo(request: IncomingMessage, response: ServerResponse, { gate, se
   };
 }
 
-function respond(request: IncomingMessage, { handlers, sending }: Parts, answer: Answer): void {
+function respond(request: IncomingMessage, parts: Parts, answer: Answer): void {
+  const { handlers, changes, sending } = parts;
+  const change = changes.get(pathOf(request));
+  if (change !== undefined) return respondToChange(request, parts, answer, change);
   const handler = handlers.get(pathOf(request));
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     answer(405, 'Allowed methods: GET and HEAD.', undefined, { allow: 'GET, HEAD' });
@@ -223,4 +240,20 @@ function respond(request: IncomingMessage, { handlers, sending }: Parts, answer:
       answer(500, 'This request failed.');
     }
   }
+}
+
+function respondToChange(request: IncomingMessage, { gate }: Parts, answer: Answer, change: ChangeHandler): void {
+  if (request.method !== 'POST') return answer(405, 'Allowed method: POST.', undefined, { allow: 'POST' });
+  const refusal = changeRefusal(request, gate?.asks(request) === true);
+  if (refusal !== undefined) return answer(refusal.status, refusal.text, TEXT, CLOSE);
+  bodyOf(request)
+    .then((body) => {
+      if (body === undefined) return answer(413, 'The body is too long.', TEXT, CLOSE);
+      const { status, text, type } = change(body);
+      answer(status, text, type);
+    })
+    .catch((error: unknown) => {
+      note(`${request.url} failed: ${reasonOf(error)}`, 'error');
+      answer(500, 'This request failed.', TEXT, CLOSE);
+    });
 }

@@ -1,5 +1,6 @@
 /** Verdict on a view: states of agents and findings, from what its origins say, or from watching the numbers. */
 import { EndWatch } from '../../view/verdict/end-watch.js';
+import { withAnnounced } from '../../view/verdict/maintenance.js';
 import { MemoryWatch } from '../../view/verdict/memory-watch.js';
 import { QuietWatch } from '../../view/verdict/quiet-watch.js';
 import { TroubleWatch } from '../../view/verdict/trouble-watch.js';
@@ -75,7 +76,9 @@ export class Judge {
 }
 
 /** Joins the agents of all hosts. Hosts without an answer come first: their numbers are missing in all others. */
-function ofHosts(inputs: readonly VerdictInput[], parts: readonly ViewPart[]): Verdict {
+function ofHosts(given: readonly VerdictInput[], parts: readonly ViewPart[]): Verdict {
+  // Names are those of each host.
+  const inputs = given.map(withAnnounced);
   const [{ origin, takenMs, observedSinceMs }] = inputs as [VerdictInput, ...VerdictInput[]];
   const agents = inputs.flatMap((input) => input.agents);
   const ended: EndedAgent[] = inputs.flatMap((input) => input.ended ?? []);

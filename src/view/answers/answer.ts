@@ -2,10 +2,12 @@
 import type { WithKnown, ServedAgent } from '../model/agent-model.js';
 import type { SlowFact } from '../slowness/slow-facts.js';
 import type { Incident } from '../incidents/incident.js';
-import type { EndedAgent, FailingExporter } from '../verdict/types.js';
+import type { EndedAgent, FailingExporter, Maintenance } from '../verdict/types.js';
 
 /** Path below the address of the page. A proxy may serve both below another path. */
 export const AGENTS_PATH = 'api/v1/agents';
+/** Path for POST alone. */
+export const MAINTENANCE_PATH = 'api/v1/maintenance';
 /** Marks an answer. Within a version, fields are only added. */
 export const API = 'nixl-otel/v1';
 /** Id of the entry that sums up unlisted agents. */
@@ -34,6 +36,8 @@ export interface AgentsAnswer<Agent extends ServedAgent = AgentData> {
   readonly problemCount: number;
   /** Agents that ended while they were transferring, in the last ten minutes, newest first; at most a hundred. */
   readonly ended: readonly EndedAgent[];
+  /** Announced maintenance of the last day, newest first; absent without any. */
+  readonly maintenance?: readonly Maintenance[] | undefined;
   /** State files that are not used: their agents' sums do not outlive this process. */
   readonly stateProblems: readonly { readonly path: string; readonly reason: string }[];
   readonly stateProblemCount: number;

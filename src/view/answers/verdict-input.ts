@@ -22,7 +22,7 @@ export function verdictInput(answer: AgentsAnswer<ServedAgent>, { name, stale }:
     lastTrouble,
     ...newer
   }: Partial<AgentsAnswer<ServedAgent>> = answer;
-  const { stateProblems = [], stateProblemCount = 0 } = newer;
+  const { maintenance = [], stateProblems = [], stateProblemCount = 0 } = newer;
   return {
     origin: { kind: 'serve', name, directories: [...directories, ...globs] },
     takenMs,
@@ -34,6 +34,7 @@ export function verdictInput(answer: AgentsAnswer<ServedAgent>, { name, stale }:
     problems,
     problemCount,
     failingExporters,
+    maintenance,
     stateProblems,
     stateProblemCount,
     ...(lastTrouble === undefined ? {} : { lastTrouble }),

@@ -1,6 +1,6 @@
 /** HTTP client of commands that ask a running serve: over TLS, with a client certificate or a user, or over a Unix socket. */
 import { intervalText } from '../../ground/figures/clock.js';
-import { Agent, type AgentOptions, get, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent, type AgentOptions, type IncomingMessage, request, type RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { reasonOf } from '../../ground/errors.js';
@@ -35,7 +35,7 @@ export class HttpClient {
   /** Ends open requests at close(). Not AbortSignal.any(), which keeps memory for each call in Node 20. */
   readonly #open = new Set<AbortController>();
   #isClosed = false;
-  #agent: Promise<{ send: typeof get; agent: Agent }> | undefined;
+  #agent: Promise<{ send: typeof request; agent: Agent }> | undefined;
 
   constructor(
     { url, socketPath }: ServerAddress,
@@ -55,7 +55,16 @@ export class HttpClient {
   }
 
   /** @throws Error with the reason of a failure, also if there is no whole answer in time. */
-  async get(address: URL): Promise<HttpAnswer> {
+  get(address: URL): Promise<HttpAnswer> {
+    return this.#ask(address);
+  }
+
+  /** `json`: the body. @throws as get() */
+  post(address: URL, json: string): Promise<HttpAnswer> {
+    return this.#ask(address, json);
+  }
+
+  async #ask(address: URL, json?: string): Promise<HttpAnswer> {
     const { send, agent } = await (this.#agent ??= this.#connect());
     const ending = new AbortController();
     const { signal } = ending;
@@ -68,7 +77,14 @@ export class HttpClient {
     if (this.#isClosed) ending.abort();
     try {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        send(withoutSecrets(address), { ...this.#options, agent, signal }, resolve).on('error', reject);
+        const headers = {
+          ...this.#options.headers,
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        };
+        const method = json === undefined ? 'GET' : 'POST';
+        send(withoutSecrets(address), { ...this.#options, method, headers, agent, signal }, resolve)
+          .on('error', reject)
+          .end(json);
       });
       const { statusCode, headers } = response;
       return { status: statusCode!, text: await textOf(response), location: headers.location };
@@ -89,10 +105,10 @@ export class HttpClient {
     void this.#agent?.then(({ agent }) => agent.destroy());
   }
 
-  async #connect(): Promise<{ send: typeof get; agent: Agent }> {
-    if (!this.#isSecure) return { send: get, agent: new Agent(this.#agentOptions) };
+  async #connect(): Promise<{ send: typeof request; agent: Agent }> {
+    if (!this.#isSecure) return { send: request, agent: new Agent(this.#agentOptions) };
     const https = await import('node:https');
-    return { send: https.get, agent: new https.Agent(this.#agentOptions) };
+    return { send: https.request, agent: new https.Agent(this.#agentOptions) };
   }
 }
 

@@ -55,12 +55,13 @@ export function endedFindings({ ended = [], takenMs, agents }: VerdictInput): Fi
 }
 
 function weightOf(
-  { endedMs, transferring, errors, successor, endsOfPlace = 1, quiet }: NotedEnd,
+  { endedMs, transferring, errors, successor, endsOfPlace = 1, quiet, announced }: NotedEnd,
   nowMs: number,
 ): Weight | undefined {
   const isRecent = nowMs - endedMs < LIVES_MS;
   // The end of its successor says more.
   if (successor?.endedMs !== undefined) return undefined;
+  if (announced !== undefined) return isRecent ? 'note' : undefined;
   if (endsOfPlace >= CRASH_LOOP && isRecent) return 'loop';
   if (errors !== undefined && (successor === undefined || isRecent)) return 'errors';
   // The passive side of transfers counts none itself: its peers stop with it.
@@ -100,7 +101,7 @@ function sentenceOf(weight: Weight, end: NotedEnd, nowMs: number): string {
         : successor === undefined
           ? ''
           : successorText(end, successor);
-  return [parts.join(', '), then, quietText(end.quiet)].filter((text) => text !== '').join('; ');
+  return [parts.join(', '), then, quietText(end.quiet), end.announced ?? ''].filter((text) => text !== '').join('; ');
 }
 
 function quietText(quiet: readonly AgentModel[]): string {
@@ -141,5 +142,8 @@ function sentenceOfAll(weight: Weight, ends: readonly NotedEnd[], sinceMs: numbe
       ? [`${succeeded} of them ${succeeded === 1 ? 'has' : 'have'} a successor`]
       : []),
   ];
-  return [...parts, quietText(ends.flatMap(({ quiet }) => quiet))].filter((text) => text !== '').join('; ');
+  const announced = [...new Set(ends.flatMap((end) => end.announced ?? []))];
+  return [...parts, ...announced, quietText(ends.flatMap(({ quiet }) => quiet))]
+    .filter((text) => text !== '')
+    .join('; ');
 }

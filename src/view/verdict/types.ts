@@ -20,8 +20,24 @@ export interface EndedAgent {
   readonly errorsSinceMs?: number;
   /** Agent that came in its place: in its ring, or a new one of its directory with a like name. */
   readonly successor?: { readonly name: string; readonly sinceMs: number; readonly endedMs?: number };
+  /** What was announced of it. */
+  readonly announced?: string;
   /** Lives of its place that had ended in ten minutes, this one included. */
   readonly endsOfPlace?: number;
+}
+
+export interface Maintenance {
+  readonly beginMs: number;
+  /** Planned or real end. */
+  readonly endMs: number;
+  /** Glob of the names of the agents; absent for all. */
+  readonly agent?: string;
+  readonly text?: string;
+}
+
+/** What the verdict says of it. */
+export interface Announced {
+  readonly announced?: string;
 }
 
 /** Origin of the figures: a running serve, or rings that are observed. */
@@ -58,13 +74,15 @@ export interface VerdictInput {
   readonly agents: readonly AgentModel[];
   /** Newest first. */
   readonly ended?: readonly EndedAgent[];
+  /** What operators announced, newest first. */
+  readonly maintenance?: readonly Maintenance[];
   readonly problems?: readonly { readonly path: string; readonly state: string; readonly reason: string }[];
   readonly problemCount?: number;
   readonly failingExporters?: readonly FailingExporter[];
   readonly stateProblems?: readonly { readonly path: string; readonly reason: string }[];
   readonly stateProblemCount?: number;
   /** What is found about the speed of transfers. */
-  readonly slowness?: readonly SlowFact[];
+  readonly slowness?: readonly (SlowFact & Announced)[];
   /** Time since the collector thread's last turn, if that is too long. */
   readonly collectorLateMs?: number;
   readonly lastTrouble?: PastTrouble;

@@ -10,11 +10,11 @@ import { failingFinding } from './failing-finding.js';
 import { noAgentsFinding, receiverFindings, staleFinding, stateFindings } from './findings.js';
 import { isIdle } from './idle.js';
 import { lossFindings, losesEvents, lossSinceMs } from './loss-findings.js';
+import { slowOrAnnounced, withAnnounced } from './maintenance.js';
 import { memoryFindings } from './memory-findings.js';
 import { problemFindings } from './problem-findings.js';
 import { pastTroubleText } from './past-trouble.js';
 import { levelOf, STATES } from './shapes.js';
-import { slowFindings } from './slow-findings.js';
 import { PRESENT_MS } from './trouble-watch.js';
 import { unusedFinding } from './unused-finding.js';
 import type { Finding, StateOfAgent, Verdict, VerdictInput } from './types.js';
@@ -25,7 +25,7 @@ const FINDERS: readonly ((input: VerdictInput) => readonly Finding[])[] = [
   noAgentsFinding,
   lossFindings,
   failingFinding,
-  slowFindings,
+  slowOrAnnounced,
   receiverFindings,
   lifeFindings,
   unusedFinding,
@@ -34,7 +34,8 @@ const FINDERS: readonly ((input: VerdictInput) => readonly Finding[])[] = [
   stateFindings,
 ];
 
-export function verdictOf(input: VerdictInput): Verdict {
+export function verdictOf(given: VerdictInput): Verdict {
+  const input = withAnnounced(given);
   const states = new Map(input.agents.map((agent) => [agent.id, stateOf(agent, input.takenMs)]));
   const counts: Record<AgentState, number> = { incomplete: 0, failing: 0, ended: 0, unknown: 0, live: 0, idle: 0 };
   for (const { state } of states.values()) counts[state]++;
