@@ -214,7 +214,8 @@ function smallNumbers({ answer, history, nowMs }: FiguresInput, full: number): S
     },
     { value: timeFigure(post?.p99), note: `p50 ${timeText(post?.p50)}` },
     {
-      value: bytesFigure(sum(({ memoryBytes }) => memoryBytes)),
+      // The memory of an ended process is registered no more.
+      value: bytesFigure(sum(({ memoryBytes, life }) => (life === 'dead' ? 0 : memoryBytes))),
       note: `${plural(agents.length, 'agent')}${ended === 0 ? '' : ` (${ended} ended)`}, ${isApproximate ? 'approximate' : 'exact'}`,
     },
     {
