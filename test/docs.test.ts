@@ -166,7 +166,8 @@ describe('docs/runbooks.md', () => {
     const alerts = read('deploy/prometheus/alerts.yml');
     const names = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
     const urls = [...alerts.matchAll(/runbook_url: (\S+)/g)].map(([, url]) => url);
-    expect(urls).toEqual(names.map((name) => `docs/runbooks.md#${name.toLowerCase()}`));
+    const files = 'https://unpkg.com/opentelemetry-instrumentation-nixl/';
+    expect(urls).toEqual(names.map((name) => `${files}docs/runbooks.md#${name.toLowerCase()}`));
     const sections = [...read('docs/runbooks.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
     expect(sections).toEqual(names);
   });

@@ -1,4 +1,4 @@
-/** Links from alerts and dashboards to the runbooks, and the commands of docs/dashboards.md that put a base before them. */
+/** Links from alerts and dashboards to the runbooks, and the commands of docs/dashboards.md that put another address in its place. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { ROOT, temporaryDirectory } from './cli/command.js';
 import { DASHBOARDS, PANELS } from './servers/dashboard-files.js';
 
+/** Has the files of npm packages. */
+const UNPKG = 'https://unpkg.com/opentelemetry-instrumentation-nixl/';
 const BASE = 'https://git.example.com/nixl-otel/blob/main/';
 const ALERTS = readFileSync(path.join(ROOT, 'deploy/prometheus/alerts.yml'), 'utf8');
 const SECTIONS = [...ALERTS.matchAll(/- alert: (\w+)/g)].map(([, name]) => `docs/runbooks.md#${name!.toLowerCase()}`);
@@ -21,14 +23,14 @@ describe('dashboards', () => {
     }
     expect(descriptions.replace(/\[.*?\]\(.*?\)/g, '')).not.toContain('runbooks');
     for (const { templating } of DASHBOARDS) {
-      const constant = { name: 'runbooks', type: 'constant', query: '', hide: 2, skipUrlSync: true };
+      const constant = { name: 'runbooks', type: 'constant', query: UNPKG, hide: 2, skipUrlSync: true };
       expect(templating.list).toContainEqual(constant);
     }
   });
 });
 
 describe('docs/dashboards.md', () => {
-  it('has commands that put a base before the runbooks', () => {
+  it('has commands that put another address in place of that of the runbooks', () => {
     const folder = temporaryDirectory();
     for (const source of ['prometheus', 'grafana'])
       cpSync(path.join(ROOT, 'deploy', source), folder, { recursive: true });

@@ -1,6 +1,6 @@
 /** Alerts. All read the recorded series, or their labels in the one name of these. */
 import { by, JOB, TARGET } from './queries.mjs';
-import { runbookOf } from './runbooks.mjs';
+import { RUNBOOK_BASE, runbookOf } from './runbooks.mjs';
 
 const AGENT = [...TARGET, 'agent'];
 const ON_TARGET = `on (${TARGET.join(', ')})`;
@@ -9,9 +9,16 @@ const WHERE = '{{ $labels.agent }} on {{ $labels.instance }}';
 const HOST = '{{ $labels.instance }}';
 const NO_RANDOM_INSTANCE = 'instance!~".{8}-.{4}-4.{3}-.{4}-.{12}"';
 const WEEK_SECONDS = 7 * 86_400;
+/** A factor in a text. */
+const TIMES = '{{ printf "%.1f" $value }}';
+/** Of an agent. An instance of a scrape is an address, by OTLP it is an id. Prometheus does not know whether an address has TLS. */
+const LIVE_PAGE =
+  '{{ if match "^.+:[0-9]+$" $labels.instance }}http://{{ $labels.instance }}/#agent={{ $labels.agent | urlquery }}{{ end }}';
 /** In five minutes. */
 const LEAST_ERRORS = 5;
 const BUSY_PER_IDLE = 3;
+/** A lower factor is no finding. */
+const SLOW = 1.5;
 
 /**
  * Returns the alerts. `queries`: without matchers. For docs/dashboards.md: `after`, if it is not `for`;
@@ -22,6 +29,15 @@ function alerts(queries) {
     const [nixl, otel] = ['state', 'nixl_ring_state'].map((label) => `${label}=~"|${states}"`);
     return `sum by (${TARGET.join(', ')}) (nixl_collector_problems{${nixl}, ${otel}}) > 0`;
   };
+  const alarmsOf = (kind) => {
+    const matchers = [
+      ['kind', 'nixl_finding_kind', kind],
+      ['level', 'nixl_finding_level', 'alarm'],
+    ].flatMap(([nixl, otel, value]) => [nixl, otel].map((label) => `${label}=~"|${value}"`));
+    return `sum by (${TARGET.join(', ')}) (nixl_findings{${matchers.join(', ')}})`;
+  };
+  const slow = (name, kind) => `${by(AGENT, queries.values(name), 'max')} > ${SLOW}
+and ${ON_TARGET} ${alarmsOf(kind)} > 0`;
   const ticks = queries.values('nixl.collector.ticks');
   const sumBy = (labels, series = 'nixl:requests:rate5m') => `sum by (${labels.join(', ')}) (${series})`;
   const dead = `${by(AGENT, queries.values('nixl.agent.up'), 'max')} == 0`;
@@ -150,13 +166,22 @@ estimates: with samples each minute, four errors may count as five.`,
       description: 'The series nixl:errors:rate5m has the errors by status.',
     },
     {
+      comment: `nixl-otel judges by size: a slowdown alone may be late asking or load. The finding is one of the host, and names no agent;
+the slowdown does.`,
       alert: 'NixlTransfersSlow',
-      expr: 'nixl:transfer_duration_seconds:p99_rate5m > 1',
-      for: '10m',
+      expr: slow('nixl.transfer.slowdown', 'slow-transfers'),
+      for: '1m',
       severity: 'warning',
-      withSeriesNixl: true,
-      summary: `p99 of the transfers of ${WHERE} is {{ $value | humanizeDuration }}`,
-      description: 'One transfer in a hundred takes longer, from post to completion.',
+      summary: `Transfers of ${WHERE} take ${TIMES} times as long as usual at the same sizes`,
+      description: 'Neither load nor late asking explains it. The live page says since when, at which sizes, and why.',
+    },
+    {
+      alert: 'NixlPostsSlow',
+      expr: slow('nixl.post.slowdown', 'slow-posts'),
+      for: '1m',
+      severity: 'warning',
+      summary: `Posts of ${WHERE} take ${TIMES} times as long as usual at the same sizes`,
+      description: 'The network is not the cause. The live page says since when, and at which sizes.',
     },
     {
       comment: `Memory that was left registered is no proof of a failure: vLLM deregisters nothing. A dead agent is exported for --dead-ttl, and at least until one
@@ -166,10 +191,19 @@ scrape has read it: therefore the last value counts, for five minutes.`,
 and ${lastOf('nixl.memory.usage')} > 0
 and ${lastOf('nixl.memory.approximate')} == 0
 and ${sumBy(AGENT, 'nixl:requests:increase5m')} > 0`,
-      severity: 'warning',
-      summary: `${WHERE} has ended while it was transferring`,
+      severity: 'info',
+      summary: `${WHERE} has ended while it transferred`,
       description:
-        'Its memory was still registered. A ring looks alike after a kill and after the clean stop of an engine: its log and the log of its host say why.',
+        'Its memory was still registered. After the clean stop of an engine that looks as it does after a kill. NixlAgentsMissing fires if no agent comes in its place.',
+    },
+    {
+      comment: 'By the verdict of nixl-otel, which knows what came in the place of an agent.',
+      alert: 'NixlAgentsMissing',
+      expr: `${alarmsOf('ended')} > 0`,
+      severity: 'warning',
+      summary: `Agents on ${HOST} ended, and were not replaced or had failed`,
+      description:
+        'No successor came within three minutes, or they ended after errors, or one ended again and again. The live page names them; their logs and the log of their host say why.',
     },
     {
       comment: `Idle is an agent without a finished transfer that had some in the last hour: the peer of a transfer counts nothing. A dead
@@ -258,7 +292,12 @@ export function alertGroup(queries) {
     expr,
     ...(after === undefined ? {} : { for: after }),
     labels: { severity },
-    annotations: { summary, description, runbook_url: runbookOf(alert) },
+    annotations: {
+      summary,
+      description,
+      runbook_url: `${RUNBOOK_BASE}${runbookOf(alert)}`,
+      ...(summary.includes(WHERE) && { live_page: LIVE_PAGE }),
+    },
   }));
   return { name: 'nixl-otel-alerts', rules };
 }

@@ -1,5 +1,5 @@
 /** Parts of Grafana dashboards: panels, rows of panels, variables and annotations. */
-import { BASE } from './runbooks.mjs';
+import { BASE, RUNBOOK_BASE } from './runbooks.mjs';
 
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 const WIDTH = 24;
@@ -181,9 +181,9 @@ function choice(name, label, query) {
   };
 }
 
-/** Hidden, empty, and not taken from the address of a page, which could lead links elsewhere. */
-function constant(name) {
-  return { name, type: 'constant', query: '', hide: 2, skipUrlSync: true };
+/** Hidden, and not taken from the address of a page, which could lead links elsewhere. */
+function constant(name, value) {
+  return { name, type: 'constant', query: value, hide: 2, skipUrlSync: true };
 }
 
 /** Marks on all graphs, where the query has a value. */
@@ -219,7 +219,7 @@ export function dashboard({ uid, title, description, variables, annotations, row
       list: [
         { name: 'datasource', label: 'data source', type: 'datasource', query: 'prometheus', current: {} },
         ...variables,
-        constant(BASE),
+        constant(BASE, RUNBOOK_BASE),
       ],
     },
     panels: laidOut(rows),

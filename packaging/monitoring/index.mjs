@@ -12,7 +12,7 @@ const ABOUT_ALERTS = `Made by packaging/monitoring (npm run schema). Alerts on n
 recording-rules.yml. NixlOtelDown sees targets of the job nixl-otel, and others that have answered within the last hour.
 The recorded increases hold the first sample of a series as well: an agent that lost events before its first scrape
 raises an alert. The rates and increases below need no first samples, because only a fault that lasts is an alert.
-The thresholds of errors, slow transfers and late drains are starting points: adapt them to your normal load.`;
+The thresholds of errors and late drains are starting points: adapt them to your normal load.`;
 
 /** Returns the texts by their paths, before Prettier. */
 export function monitoringFiles(model) {

@@ -1,7 +1,11 @@
-/** Paths of the runbooks, of which each alert has one. */
+/** Addresses of the runbooks, of which each alert has one. */
+import { readFileSync } from 'node:fs';
 
+const { name } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 const RUNBOOKS = 'docs/runbooks.md';
-/** Variable of a dashboard: the address of the repository's files, with a slash at its end. */
+/** Address of the files of the package: unpkg.com has those of every package of npm. */
+export const RUNBOOK_BASE = `https://unpkg.com/${name}/`;
+/** Variable of a dashboard that holds this address, or another one. */
 export const BASE = 'runbooks';
 
 export function runbookOf(alert) {
@@ -17,7 +21,7 @@ export function withRunbooks(text) {
   return `${text} Runbooks: ${linkTo(RUNBOOKS)}`;
 }
 
-/** Markdown. The text is the path, because without a base the link leads nowhere. */
+/** Markdown. */
 function linkTo(place) {
   return `[${place}](\${${BASE}}${place})`;
 }

@@ -57,7 +57,7 @@ export const NOTES = {
   'nixl.http.refusals': 'Only of `serve` with a web configuration.',
   'nixl.http.config.stale': 'Only of `serve` with a web configuration. The log says why.',
   'nixl.http.certificate.expiry': 'Only of `serve` with TLS.',
-  'nixl.findings': 'Only of `serve` with a live page. 0 for a kind that is not found.',
+  'nixl.findings': 'Only of `serve`; without a live page only the kinds of slowness. 0 for a kind that is not found.',
   'nixl.builders.events': 'Only with custom builders that take single events.',
   'nixl.duration.sampled_ratio': 'Only with instruments of the API: all other histograms have every duration.',
   'nixl.duration.events': 'Only with instruments of the API.',

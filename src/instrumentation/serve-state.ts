@@ -85,6 +85,6 @@ export interface ServeState {
   readonly process: ProcessState;
   /** Undefined without a web configuration. */
   readonly access: AccessCounts | undefined;
-  /** Undefined without a live page: then nothing is judged. */
+  /** Without a live page those of slowness. */
   readonly findings?: readonly FindingCount[] | undefined;
 }

@@ -6,6 +6,7 @@ import { type ProducerSettings, warnOfNoEffect } from '../settings/settings.js';
 import { LateFeed, SourceFeed } from '../instrumentation/feed/snapshot-feed.js';
 import type { AccessCounts, FindingCount, ServeState } from '../instrumentation/serve-state.js';
 import { PACKAGE_NAME } from '../ground/package.js';
+import { slownessCounts } from './incidents/finding-counts.js';
 import { addon } from '../shm-bridge/addon.js';
 import { openSource, type SnapshotWants } from '../shm-bridge/index.js';
 import type { AgentSnapshot } from '../ground/tally.js';
@@ -42,7 +43,8 @@ export async function openPipeline(
     exporters: [...exportLogs.values()].map((log) => log.state()),
     process: ownProcess(),
     access,
-    findings: findings?.(),
+    // Without a live page nothing else is judged.
+    findings: findings?.() ?? slownessCounts(sourceFeed.sizes.judge.facts, Date.now()),
   });
   const shared = { ...profile, feed, builderMetrics };
   let loaded: Promise<ServeResource> | undefined;

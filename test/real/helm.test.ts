@@ -236,7 +236,7 @@ describe.runIf(tools !== undefined)('the chart', () => {
     expect(groupsOf(disabled(...alerts)).map(({ name }) => name)).not.toContain('nixl-otel-alerts');
   });
 
-  test('prometheusRule.runbookBase is put before the path of each runbook', () => {
+  test('prometheusRule.runbookBase takes the place of the address of each runbook', () => {
     const runbookBase = 'https://git.example.com/nixl-otel/blob/main/';
     const urls = rulesOf({ image, prometheusRule: { enabled: true, runbookBase } }).flatMap(({ alert, annotations }) =>
       alert === undefined ? [] : [[alert, annotations!['runbook_url']]],

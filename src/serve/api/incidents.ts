@@ -3,12 +3,11 @@ import { API, type ServeFacts } from '../../view/answers/answer.js';
 import type { IncidentsAnswer } from '../../view/answers/incidents-answer.js';
 import { verdictInput } from '../../view/answers/verdict-input.js';
 import type { Incident } from '../../view/incidents/incident.js';
-import { levelOf } from '../../view/verdict/shapes.js';
-import type { Finding } from '../../view/verdict/types.js';
 import { verdictOf } from '../../view/verdict/verdict.js';
-import { COUNTED_FINDINGS, type FindingCount } from '../../instrumentation/serve-state.js';
+import type { FindingCount } from '../../instrumentation/serve-state.js';
 import { note } from '../../process/output.js';
 import type { HistorySample } from '../history/recorder.js';
+import { findingCounts } from '../incidents/finding-counts.js';
 import { IncidentWatch } from '../incidents/incident-watch.js';
 import { keptIncidents } from '../incidents/kept-incidents.js';
 import type { StatePlace } from '../state/state-place.js';
@@ -19,7 +18,7 @@ const NO_TIMES = { of: () => undefined, ofAll: () => undefined };
 
 export class ServeIncidents {
   readonly #watch: IncidentWatch;
-  #findings = countsOf([]);
+  #findings = findingCounts([]);
   readonly #sourceOf: (sample: HistorySample) => AnswerSource;
 
   constructor(place: StatePlace | undefined, sourceOf: (sample: HistorySample) => AnswerSource) {
@@ -31,7 +30,7 @@ export class ServeIncidents {
     this.#watch.take(Math.floor(sample.snapshot.takenMs), () => {
       const answer = agentsSummary({ ...this.#sourceOf(sample), recent: NO_TIMES }, Infinity);
       const { findings } = verdictOf(verdictInput(answer, { name: answer.hostname }));
-      this.#findings = countsOf(findings);
+      this.#findings = findingCounts(findings);
       return findings;
     });
   }
@@ -41,7 +40,7 @@ export class ServeIncidents {
     return { api: API, version, hostname, startedMs, takenMs, incidents: this.#watch.incidents };
   }
 
-  /** What the last sample shows: all usual kinds, also those that are not found. */
+  /** What the last sample shows. */
   get findings(): readonly FindingCount[] {
     return this.#findings;
   }
@@ -53,18 +52,4 @@ export class ServeIncidents {
   close(): void {
     this.#watch.close();
   }
-}
-
-function countsOf(findings: readonly Finding[]): readonly FindingCount[] {
-  const counts = new Map<string, FindingCount>(COUNTED_FINDINGS.map((one) => [keyOf(one), { ...one, count: 0 }]));
-  for (const finding of findings) {
-    if (finding.kind === 'none') continue;
-    const one = { kind: finding.kind, level: levelOf(finding) };
-    counts.set(keyOf(one), { ...one, count: (counts.get(keyOf(one))?.count ?? 0) + 1 });
-  }
-  return [...counts.values()];
-}
-
-function keyOf({ kind, level }: Pick<FindingCount, 'kind' | 'level'>): string {
-  return `${kind} ${level}`;
 }

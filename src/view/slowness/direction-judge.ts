@@ -136,7 +136,16 @@ export class DirectionJudge {
   get slowdowns(): Slowdowns {
     this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS);
     const compared = comparedIn(this.#short, this.#reference.usual);
-    return { slowdown: slowdownOf(compared), postSlowdown: postGrowthFactor(compared) };
+    return {
+      slowdown: this.#orFound('slow-transfers', slowdownOf(compared)),
+      postSlowdown: this.#orFound('slow-posts', postGrowthFactor(compared)),
+    };
+  }
+
+  /** What is found may be slow in a few of its classes only, or by the usual times of other agents. */
+  #orFound(kind: SlowKind, factor: number | undefined): number | undefined {
+    const found = this.#standing.get(kind)?.found.judged.factor;
+    return found === undefined ? factor : Math.max(found, factor ?? 0);
   }
 
   /** Judges after each sample with transfers, and learns. Returns true if it learned. */

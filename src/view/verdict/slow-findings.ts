@@ -48,7 +48,7 @@ const SAME_CAUSE = 1 / 3;
 /** Growth that stands out from chance, as a part of the usual time. */
 const VISIBLE = 0.5;
 
-export function slowFindings({ slowness = [], takenMs }: VerdictInput): Finding[] {
+export function slowFindings({ slowness = [], takenMs }: Pick<VerdictInput, 'slowness' | 'takenMs'>): Finding[] {
   const groups = new Map<string, SlowFact[]>();
   for (const fact of slowness) {
     const key = `${fact.kind} ${causeOf(fact)} ${fact.direction}`;

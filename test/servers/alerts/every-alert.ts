@@ -7,17 +7,10 @@ import { Authority } from '../../support/certificates.js';
 import { MAY_MOUNT, smallTmpfs } from '../../support/small-tmpfs.js';
 import type { AlertingFleet } from './alerting-fleet.js';
 import { CALM, startAgents, starve, withBuilder, withCertificate } from './hosts.js';
-import { damage, fill, makeUnknown, openRing, takeEvent, writeTransfers } from './ring-faults.js';
+import { damage, fill, makeUnknown, openRing, takeEvent } from './ring-faults.js';
 import { LIMIT, scaled } from './scaled-rules.js';
 
 const DROPPED = 20;
-const SLOW_US = 3_000_000;
-
-/** Repeats until the end of the test. */
-function repeatedly(intervalMs: number, work: () => void): void {
-  const timer = setInterval(work, intervalMs);
-  onTestFinished(() => clearInterval(timer));
-}
 
 /** Rings that were there before serve, and agents that work when it comes. */
 async function prepareRings(directory: string) {
@@ -28,13 +21,12 @@ async function prepareRings(directory: string) {
   foreign.push({ type: 0, value: 1 });
   const damaged = openRing(directory, 'damaged');
   damaged.push({ type: 0, value: 1 });
-  const slow = openRing(directory, 'slow', 65_536);
   await startAgents(directory, 'healthy', '--agents', '2');
-  await startAgents(directory, 'failing', '--errors', '20');
+  const failing = await startAgents(directory, 'failing', '--errors', '20');
   const stuck = await startAgents(directory, 'stuck');
   const killed = await startAgents(directory, 'killed');
   const ended = await startAgents(directory, 'ended');
-  return { foreign, damaged, slow, stuck, killed, ended };
+  return { foreign, damaged, failing, stuck, killed, ended };
 }
 
 /** Hosts with one fault each. */
@@ -65,6 +57,18 @@ async function addFaultyHosts(fleet: AlertingFleet): Promise<void> {
   starve(await fleet.add('starved', await withAgents('starved'), ['--drain-interval', '1']));
 }
 
+/** A host of two agents: the link of one and the posts of the other are slow after their first minute. The half of it teaches what is usual. */
+async function addSlowHost(fleet: AlertingFleet): Promise<void> {
+  const directory = temporaryDirectory();
+  await fleet.add('slow', directory);
+  const paces = { link: ['--bandwidth', '2G'], posts: ['--post-us', '500'] };
+  const factors = { link: 'bandwidth:20', posts: 'post:20' };
+  for (const name of ['link', 'posts'] as const) {
+    const slow = ['--sizes', '64k,1M,8M', '--slow-after', '60', '--slow-factor', factors[name]];
+    await startAgents(directory, name, ...paces[name], ...slow);
+  }
+}
+
 async function withAgents(name: string): Promise<string> {
   const directory = temporaryDirectory();
   await startAgents(directory, name);
@@ -93,12 +97,12 @@ export async function expectEveryAlert(fleet: AlertingFleet): Promise<void> {
   const directory = temporaryDirectory();
   const rings = await prepareRings(directory);
   await fleet.add('agents', directory);
+  await addSlowHost(fleet);
   await addFaultyHosts(fleet);
   await addGuardedHosts(fleet);
   const down = await fleet.add('down', await withAgents('drained'));
   let isSuspect = false;
   await fleet.addSuspect('suspect', await withAgents('doubtful'), () => isSuspect);
-  repeatedly(100, () => writeTransfers(rings.slow, 10, SLOW_US));
 
   // All work is seen before something happens to the agents.
   for (const agent of ['stuck-0', 'killed-0', 'ended-0', 'failing-0']) {
@@ -142,6 +146,7 @@ export async function expectEveryAlert(fleet: AlertingFleet): Promise<void> {
     'NixlNumbersSuspect shared twin',
     'NixlNumbersSuspect suspect doubtful-0',
     `${fleet.ended} down`,
+    'NixlPostsSlow slow posts-0',
     'NixlRingFoundFull agents late',
     'NixlRingNearlyFull agents late',
     'NixlRingNearlyFull agents nearly',
@@ -149,9 +154,13 @@ export async function expectEveryAlert(fleet: AlertingFleet): Promise<void> {
     'NixlRingShared shared twin',
     'NixlRingUnreadable unread',
     'NixlStateNotKept unread',
-    'NixlTransfersSlow agents slow',
+    'NixlTransfersSlow slow link-0',
     'NixlWebConfigStale guarded',
   ];
+  await prometheus.hasFired(...expected);
+  // After errors an end is an alarm at once. Others wait for a successor.
+  await rings.failing.stop('SIGKILL');
+  expected.push('NixlAgentEnded agents failing-0', 'NixlAgentsMissing agents');
   await prometheus.hasFired(...expected);
   const fired = await prometheus.fired();
   const known = [...expected, ...before, ...(await prometheus.timedOut()).map((host) => `NixlOtelDown ${host}`)];

@@ -3,9 +3,7 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { RingWriter } from '../../../src/rings.js';
-import { TransferEvent } from '../../../src/ground/tally.js';
 
-const TX_REQUESTS = 2;
 const CAPACITY = 1024;
 /** Offsets in the header of every ring. */
 const WRITE_POS = 0;
@@ -17,15 +15,6 @@ export function openRing(directory: string, name: string, capacity = CAPACITY): 
   const writer = new RingWriter(path.join(directory, name), { wireVersion: 4, capacity });
   onTestFinished(() => writer.close());
   return writer;
-}
-
-/** Writes as many transfers of 4 kB and `durationUs`. */
-export function writeTransfers(ring: RingWriter, count: number, durationUs: number): void {
-  for (let i = 0; i < count; i++) {
-    ring.push({ type: TransferEvent.TX_BYTES, value: 4096 });
-    ring.push({ type: TX_REQUESTS, value: 1 });
-    ring.push({ type: TransferEvent.XFER_TIME, value: durationUs });
-  }
 }
 
 /** Fills a share of the ring; with 1 until it refuses an event. */

@@ -219,10 +219,15 @@ const RECORDED: RuleCase[] = [
   },
 ];
 
+const SLOW_TRANSFERS = { kind: 'slow-transfers', level: 'alarm' };
+const MISSING = { kind: 'ended', level: 'alarm' };
+
 const FIRING_EARLY = [
   firing('NixlRingNearlyFull', 'instance="b", agent="y"'),
   firing('NixlRingShared', 'instance="b", agent="y"'),
   firing('NixlCertificateExpires', 'instance="b"'),
+  firing('NixlTransfersSlow', 'instance="b", agent="y"'),
+  firing('NixlPostsSlow', 'instance="a", agent="x"'),
 ];
 const AFTER_FIVE_MINUTES = [
   firing('NixlErrorRatioHigh', 'instance="b", agent="y"'),
@@ -251,8 +256,15 @@ const ALERTS: RuleCase[] = [
       ['ring suspect', AGENT_X, '1x40'],
       ['tx requests', AGENT_X, '0+990x40'],
       ['errors', { ...AGENT_X, status: 'backend' }, '0+10x40'],
-      ['duration bucket', { ...AGENT_X, le: '1' }, '0+990x40'],
-      ['duration bucket', { ...AGENT_X, le: '+Inf' }, '0+990x40'],
+      // Slow without a finding: load or late asking; and findings of another host or kind.
+      ['transfer slowdown', { ...AGENT_X, direction: 'transmit' }, '9x40'],
+      ['post slowdown', { ...AGENT_X, direction: 'transmit' }, '1x40'],
+      ['findings', { instance: 'a', ...SLOW_TRANSFERS }, '0x40'],
+      ['findings', { instance: 'b', ...SLOW_TRANSFERS }, '1x40'],
+      ['findings', { instance: 'a', kind: 'slow-posts', level: 'alarm' }, '1x40'],
+      ['findings', { instance: 'a', kind: 'busy', level: 'note' }, '1x40'],
+      ['findings', { instance: 'a', kind: 'ended', level: 'note' }, '1x40'],
+      ['findings', { instance: 'a', ...MISSING }, '0x40'],
       ['agent up', AGENT_X, '1x40'],
       ['problems', { instance: 'a', state: 'corrupt' }, '5x40'],
       ['problems', { instance: 'a', state: 'denied' }, '0x40'],
@@ -307,9 +319,12 @@ const ALERTS: RuleCase[] = [
       ['ring writers', AGENT_Y, '1x9 2x30'],
       ['tx requests', AGENT_Y, '0+90x40'],
       ['errors', { ...AGENT_Y, status: 'backend' }, '0x9 10+10x30'],
-      ['duration bucket', { ...AGENT_Y, le: '1' }, '0+90x40'],
-      ['duration bucket', { ...AGENT_Y, le: '5' }, '0+90x9 920+100x30'],
-      ['duration bucket', { ...AGENT_Y, le: '+Inf' }, '0+90x9 920+100x30'],
+      ['transfer slowdown', { ...AGENT_Y, direction: 'transmit' }, '1.1x9 8x30'],
+      ['transfer slowdown', { ...AGENT_Y, direction: 'receive' }, '1x40'],
+      ['transfer slowdown', { ...AGENT_Z, direction: 'transmit' }, '1.4x40'], // on the same host, as fast as usual
+      ['findings', { instance: 'b', ...SLOW_TRANSFERS }, '0x9 1x30'],
+      ['post slowdown', { ...AGENT_X, direction: 'receive' }, '1x9 8x30'],
+      ['findings', { instance: 'a', kind: 'slow-posts', level: 'alarm' }, '0x9 1x30'],
       ['problems', { instance: 'b', state: 'denied' }, '0x9 1x30'],
       ['problems', { instance: 'b', state: 'no_space' }, '0x9 1x30'],
       ['problems', { instance: 'b', state: 'no_state' }, '0x9 1x30'],
@@ -327,16 +342,19 @@ const ALERTS: RuleCase[] = [
       [FIRING, 12, FIRING_EARLY],
       [FIRING, 14, FIRING_EARLY],
       [FIRING, 17, [...FIRING_EARLY, ...AFTER_FIVE_MINUTES]],
-      [
-        FIRING,
-        27,
-        [
-          ...FIRING_EARLY,
-          ...AFTER_FIVE_MINUTES,
-          firing('NixlTransfersSlow', 'instance="b", agent="y"'),
-          firing('NixlNoAgents', 'instance="b"'),
-        ],
-      ],
+      [FIRING, 27, [...FIRING_EARLY, ...AFTER_FIVE_MINUTES, firing('NixlNoAgents', 'instance="b"')]],
+    ],
+  },
+  {
+    name: 'an alarm about ended agents fires at once, and as long as it is one',
+    input: [
+      ['serve', { instance: 'a' }, '1x40'],
+      ['findings', { instance: 'a', ...MISSING }, '0x9 1x9 0x20'],
+    ],
+    checks: [
+      [FIRING, 9, []],
+      [FIRING, 10, [firing('NixlAgentsMissing', 'instance="a"')]],
+      [FIRING, 20, []],
     ],
   },
   {

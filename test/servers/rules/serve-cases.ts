@@ -8,7 +8,6 @@ export const ALERTS_OF_SERIES_NIXL = [
   'NixlOtelAbsent',
   'NixlEventsDropped',
   'NixlErrorRatioHigh',
-  'NixlTransfersSlow',
   'NixlAgentIdle',
 ];
 
@@ -100,9 +99,6 @@ export const SERVES: RuleCase[] = [
       ['tx bytes', { instance: 'a', agent_name: 'busy-0' }, '0+4096x60'],
       ['events dropped', { instance: 'a', agent_name: 'busy-0' }, '0x9 7x50'],
       ['errors', { instance: 'a', agent_name: 'busy-0', status: 'backend' }, '0x9 10+10x50'],
-      ['duration bucket', { instance: 'a', agent_name: 'busy-0', le: '1' }, '0x60'],
-      ['duration bucket', { instance: 'a', agent_name: 'busy-0', le: '5' }, '0+90x60'],
-      ['duration bucket', { instance: 'a', agent_name: 'busy-0', le: '+Inf' }, '0+90x60'],
       ...[0, 1, 2].map((i) => ['tx requests', { instance: 'a', agent_name: `busy-${i}` }, '0+90x60'] as const),
       ['tx requests', { instance: 'a', agent_name: 'stuck' }, '0+90x19 1710x40'],
     ],

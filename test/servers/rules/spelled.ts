@@ -51,6 +51,9 @@ const OWN = {
   'config stale': ['nixl_http_config_stale'],
   'certificate expiry': ['nixl_http_certificate_expiry', 'nixl_http_certificate_expiry_seconds'],
   ticks: ['nixl_collector_ticks_total'],
+  'transfer slowdown': ['nixl_transfer_slowdown', 'nixl_transfer_slowdown_ratio'],
+  'post slowdown': ['nixl_post_slowdown', 'nixl_post_slowdown_ratio'],
+  findings: ['nixl_findings'],
   'late ticks': ['nixl_collector_late_ticks_total'],
   'builders events': ['nixl_builders_events_total'],
   'duration events': ['nixl_duration_events_total'],
@@ -65,6 +68,9 @@ const OTEL_LABELS: Record<string, string> = {
   state: 'nixl_ring_state',
   life: 'nixl_agent_life',
   exporter: 'nixl_exporter_name',
+  direction: 'nixl_transfer_direction',
+  kind: 'nixl_finding_kind',
+  level: 'nixl_finding_level',
 };
 
 export type Labels = Record<string, string>;

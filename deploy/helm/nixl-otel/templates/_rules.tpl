@@ -14,7 +14,9 @@ runs, and NixlOtelSilent for each pod that has ended. */}}
 {{- range .rules }}
 {{- if .alert }}
 {{- $alerts = append $alerts .alert }}
-{{- $_ := set .annotations "runbook_url" (print $base .annotations.runbook_url) }}
+{{- if $base }}
+{{- $_ := set .annotations "runbook_url" (regexReplaceAll "^.*/docs/" .annotations.runbook_url (print $base "docs/")) }}
+{{- end }}
 {{- end }}
 {{- if not (has .alert $disabled) }}
 {{- $rules = append $rules . }}
