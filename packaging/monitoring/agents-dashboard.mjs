@@ -31,6 +31,9 @@ const ESTIMATES =
   'In a text scrape, percentiles are estimates between the bounds of a histogram, and its first bucket ends at 10 us: below that, only the mean is right.';
 const WIDE_BOUNDS = 'In a text scrape, the bounds of `--series standard` are far apart, and so are the estimates.';
 const LAST_MINUTE = 'In the last minute, as the application saw it.';
+const TIMES = 'suffix: times';
+const AS_USUAL =
+  'How many times as long as usual at the same sizes. Load and late asking may explain it: then it is no alarm.';
 const NEEDS_FULL = 'Needs `--series full`: other presets have no series of classes.';
 
 export function agentsDashboard(model) {
@@ -77,6 +80,12 @@ function annotations(queries) {
       'orange',
       `${by(BY_AGENT, queries.increase('nixl.agent.restarts', '5m'))} > 0`,
       `${AGENT_LEGEND} restarted`,
+    ),
+    annotation(
+      'Alarm',
+      'purple',
+      `${by(['instance', 'kind'], queries.valuesOf('nixl.findings', { level: 'alarm' }))} > 0`,
+      '{{kind}} {{instance}}',
     ),
     annotation(
       'End',
@@ -128,7 +137,7 @@ function overview(queries) {
     }),
     verdict('Agents ended', countOf(BY_AGENT, last('nixl.agent.up', '5m'), '== bool 0'), {
       warn: 1,
-      description: withRunbook('In the last five minutes, as intended or not.', 'NixlAgentEnded'),
+      description: withRunbook('In the last five minutes, as intended or not.', 'NixlAgentEnded', 'NixlAgentsMissing'),
     }),
     verdict('Agents', `count(${values('nixl.ring.suspect')} unless ${values('nixl.agent.up')} == 0) or ${zero}`, {
       bad: 1,
@@ -139,11 +148,11 @@ function overview(queries) {
       unit: 'Bps',
       description: 'Both directions.',
     }),
-    verdict('p99 of transfer time', queries.quantile(0.99, 'nixl.transfer.duration', [], RATE), {
-      unit: 's',
-      warn: 0.5,
-      bad: 1,
-      description: withRunbook(`Over all chosen agents. ${ESTIMATES}`, 'NixlTransfersSlow'),
+    verdict('Slowest transfers', by([], values('nixl.transfer.slowdown'), 'max'), {
+      unit: TIMES,
+      warn: 1.5,
+      bad: 4,
+      description: withRunbook(`Of all agents and directions. ${AS_USUAL}`, 'NixlTransfersSlow'),
     }),
     verdict('Fullest ring', by([], values('nixl.ring.utilization'), 'max'), {
       unit: 'percentunit',
@@ -345,6 +354,7 @@ function latency(queries) {
     ...[0.5, 0.9, 0.99].map((quantile) => line(queries.quantile(quantile, name, [], RATE), `p${quantile * 100}`)),
     line(queries.mean(name, [], RATE), 'mean'),
   ];
+  const slowdown = (name) => [line(by(BY_DIRECTION, queries.values(name), 'max'), DIRECTION_LEGEND)];
   const duration = 'nixl.transfer.duration';
   return [
     graph('Transfer time', percentiles(duration), {
@@ -355,13 +365,32 @@ function latency(queries) {
     graph('p99 of transfer time by agent', [line(queries.quantile(0.99, duration, BY_AGENT, RATE), AGENT_LEGEND)], {
       unit: 's',
       fill: 0,
-      description: withRunbook(ESTIMATES, 'NixlTransfersSlow'),
+      description: ESTIMATES,
     }),
     graph('Post time', percentiles('nixl.transfer.post.duration'), {
       unit: 's',
       fill: 0,
       description: `Time until the backend has accepted a transfer. ${ESTIMATES}`,
     }),
+    graph('Slowdown of transfers by agent', slowdown('nixl.transfer.slowdown'), {
+      unit: TIMES,
+      fill: 0,
+      description: withRunbook(`${AS_USUAL} Growth of post time is left out.`, 'NixlTransfersSlow'),
+    }),
+    graph('Slowdown of posts by agent', slowdown('nixl.post.slowdown'), {
+      unit: TIMES,
+      fill: 0,
+      description: withRunbook('How many times as long as usual at the same sizes.', 'NixlPostsSlow'),
+    }),
+    graph(
+      'Mean post time by agent',
+      [line(queries.mean('nixl.transfer.post.duration', BY_AGENT, RATE), AGENT_LEGEND)],
+      {
+        unit: 's',
+        fill: 0,
+        description: 'Exact, also below 10 us.',
+      },
+    ),
     heatmap('Transfer time', queries.buckets(duration, RATE), {
       description: 'Bounds are microseconds in naming nixl, and seconds in naming otel.',
     }),

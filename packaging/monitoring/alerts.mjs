@@ -29,15 +29,8 @@ function alerts(queries) {
     const [nixl, otel] = ['state', 'nixl_ring_state'].map((label) => `${label}=~"|${states}"`);
     return `sum by (${TARGET.join(', ')}) (nixl_collector_problems{${nixl}, ${otel}}) > 0`;
   };
-  const alarmsOf = (kind) => {
-    const matchers = [
-      ['kind', 'nixl_finding_kind', kind],
-      ['level', 'nixl_finding_level', 'alarm'],
-    ].flatMap(([nixl, otel, value]) => [nixl, otel].map((label) => `${label}=~"|${value}"`));
-    return `sum by (${TARGET.join(', ')}) (nixl_findings{${matchers.join(', ')}})`;
-  };
-  const slow = (name, kind) => `${by(AGENT, queries.values(name), 'max')} > ${SLOW}
-and ${ON_TARGET} ${alarmsOf(kind)} > 0`;
+  const slow = (series, kind) =>
+    `max by (${AGENT.join(', ')}) (${series}) > ${SLOW} and ${ON_TARGET} nixl_host:alarms{kind="${kind}"} > 0`;
   const ticks = queries.values('nixl.collector.ticks');
   const sumBy = (labels, series = 'nixl:requests:rate5m') => `sum by (${labels.join(', ')}) (${series})`;
   const dead = `${by(AGENT, queries.values('nixl.agent.up'), 'max')} == 0`;
@@ -169,7 +162,7 @@ estimates: with samples each minute, four errors may count as five.`,
       comment: `nixl-otel judges by size: a slowdown alone may be late asking or load. The finding is one of the host, and names no agent;
 the slowdown does.`,
       alert: 'NixlTransfersSlow',
-      expr: slow('nixl.transfer.slowdown', 'slow-transfers'),
+      expr: slow('nixl:transfer_slowdown', 'slow-transfers'),
       for: '1m',
       severity: 'warning',
       summary: `Transfers of ${WHERE} take ${TIMES} times as long as usual at the same sizes`,
@@ -177,7 +170,7 @@ the slowdown does.`,
     },
     {
       alert: 'NixlPostsSlow',
-      expr: slow('nixl.post.slowdown', 'slow-posts'),
+      expr: slow('nixl:post_slowdown', 'slow-posts'),
       for: '1m',
       severity: 'warning',
       summary: `Posts of ${WHERE} take ${TIMES} times as long as usual at the same sizes`,
@@ -199,7 +192,7 @@ and ${sumBy(AGENT, 'nixl:requests:increase5m')} > 0`,
     {
       comment: 'By the verdict of nixl-otel, which knows what came in the place of an agent.',
       alert: 'NixlAgentsMissing',
-      expr: `${alarmsOf('ended')} > 0`,
+      expr: 'nixl_host:alarms{kind="ended"} > 0',
       severity: 'warning',
       summary: `Agents on ${HOST} ended, and were not replaced or had failed`,
       description:

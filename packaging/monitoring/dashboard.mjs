@@ -22,6 +22,19 @@ export function line(expr, legendFormat) {
   return { expr, legendFormat };
 }
 
+/** Of series by agent, to the live page of their host: `instance` is its address where Prometheus scrapes it. */
+const LIVE_PAGE = {
+  title: 'Live page of ${__field.labels.agent}',
+  url: 'http://${__field.labels.instance}/#agent=${__field.labels.agent}',
+  targetBlank: true,
+};
+
+/** Returns the settings of fields. */
+function fieldsOf(lines, defaults) {
+  const isByAgent = lines.every(({ legendFormat }) => /{{agent}}.*{{instance}}/.test(legendFormat));
+  return { defaults: { ...defaults, ...(isByAgent && { links: [LIVE_PAGE] }) }, overrides: [] };
+}
+
 function panel(type, title, lines, { description = '', ...rest }, more = {}) {
   const targets = lines.map((one, i) => ({
     datasource: DATASOURCE,
@@ -39,7 +52,7 @@ export function graph(title, lines, { unit, stacked = false, max, fill = 8, desc
   const defaults = { unit, custom, min: 0, ...(max === undefined ? {} : { max }) };
   return panel('timeseries', title, lines, {
     description,
-    fieldConfig: { defaults, overrides: [] },
+    fieldConfig: fieldsOf(lines, defaults),
     options: {
       legend: { displayMode: 'table', placement: 'bottom', calcs: ['lastNotNull', 'max'], showLegend: true },
       tooltip: { mode: 'multi', sort: 'desc' },
@@ -103,7 +116,7 @@ export function ranking(title, lines, { unit, description, ...limits }) {
     lines,
     {
       description,
-      fieldConfig: { defaults: { unit, min: 0, thresholds }, overrides: [] },
+      fieldConfig: fieldsOf(lines, { unit, min: 0, thresholds }),
       options: {
         reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
         displayMode: 'basic',

@@ -1,6 +1,17 @@
 /** Dashboard of many hosts. Its queries read recorded series only. */
 import { AGENTS_UID } from './agents-dashboard.mjs';
-import { dashboard, dashboardLink, graph, heatmap, line, ranking, row, stat, targetVariables } from './dashboard.mjs';
+import {
+  annotation,
+  dashboard,
+  dashboardLink,
+  graph,
+  heatmap,
+  line,
+  ranking,
+  row,
+  stat,
+  targetVariables,
+} from './dashboard.mjs';
 import { withRunbook, withRunbooks } from './runbooks.mjs';
 
 const CHOSEN = 'cluster=~"$cluster", namespace=~"$namespace"';
@@ -19,12 +30,12 @@ export function fleetDashboard() {
     title: 'NIXL fleet',
     description: 'All hosts with NIXL agents. It needs recording-rules.yml and alerts.yml of nixl-otel.',
     variables: targetVariables('nixl_host:agents'),
-    annotations: [],
+    annotations: [annotation('Alarm', 'purple', `nixl_host:alarms{${CHOSEN_HOST}} > 0`, `{{kind}} ${HOST_LEGEND}`)],
     links: [dashboardLink('NIXL agents', AGENTS_UID)],
     rows: [
       row('Overview', overview(), { columns: 6, height: 4 }),
       row('Hosts that lose events', losses()),
-      row('Top agents', topAgents()),
+      row('Top agents', topAgents(), { columns: 4 }),
       row('Throughput', throughput(), { columns: 2 }),
       row('Latency and errors', latency()),
     ],
@@ -107,10 +118,11 @@ function topAgents() {
   const ofAgent = 'sum without (direction)';
   return [
     top('Bytes per second', `${ofAgent} (nixl:transfer_bytes:rate5m{${CHOSEN_HOST}})`, 'Bps'),
-    top('p99 of transfer time', `nixl:transfer_duration_seconds:p99_rate5m{${CHOSEN_HOST}}`, 's', {
-      warn: 0.5,
-      bad: 1,
+    top('Slowdown of transfers', `max without (direction) (nixl:transfer_slowdown{${CHOSEN_HOST}})`, 'suffix: times', {
+      warn: 1.5,
+      bad: 4,
     }),
+    top('p99 of transfer time', `nixl:transfer_duration_seconds:p99_rate5m{${CHOSEN_HOST}}`, 's'),
     top('Share of operations that failed', `nixl:error_ratio:rate5m{${CHOSEN_HOST}}`, 'percentunit', {
       warn: 0.0001,
       bad: 0.01,

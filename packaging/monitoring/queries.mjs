@@ -47,6 +47,14 @@ export class Queries {
     return this.#over(name, (series) => series);
   }
 
+  /** Values of the series that have these labels, in their one name. */
+  valuesOf(name, labels) {
+    const matchers = Object.entries(labels).flatMap(([label, value]) =>
+      LABELS[label].map((source) => `${source}=~"|${value}"`),
+    );
+    return this.#over(name, (series) => series, undefined, matchers);
+  }
+
   /** Value at the end of the range, also of a series that has ended since. */
   last(name, range, matchers = []) {
     return this.#over(name, (series) => `last_over_time(${series}[${range}])`, undefined, matchers);

@@ -100,6 +100,11 @@ percentile is interpolated from 0.`,
       record: 'nixl:transfer_duration_seconds:p99_rate5m',
       expr: queries.quantile(PERCENTILES.p99, DURATION, AGENT, '5m'),
     },
+    {
+      record: 'nixl:transfer_slowdown',
+      expr: by([...AGENT, 'direction'], queries.values('nixl.transfer.slowdown'), 'max'),
+    },
+    { record: 'nixl:post_slowdown', expr: by([...AGENT, 'direction'], queries.values('nixl.post.slowdown'), 'max') },
     { record: 'nixl:memory_bytes', expr: by(AGENT, queries.values('nixl.memory.usage')) },
   ];
 }
@@ -122,6 +127,11 @@ function fleet(queries) {
       record: 'nixl_host:agents',
       expr: `${by(TARGET, queries.values('nixl.ring.suspect'), 'count')}
 or 0 * ${by(TARGET, queries.values('nixl.collector.ticks'), 'count')}`,
+    },
+    {
+      comment: 'Findings that are alarms. 0 where there is none of the kind.',
+      record: 'nixl_host:alarms',
+      expr: by([...TARGET, 'kind'], queries.valuesOf('nixl.findings', { level: 'alarm' })),
     },
     ofService('transfer_bytes:rate5m', 'direction'),
     ofService('requests:rate5m', 'direction'),

@@ -13,6 +13,8 @@ export const LABELS = {
   life: ['life', 'nixl_agent_life'],
   state: ['state', 'nixl_ring_state'],
   outcome: ['outcome', 'nixl_duration_outcome'],
+  kind: ['kind', 'nixl_finding_kind'],
+  level: ['level', 'nixl_finding_level'],
   exporter: ['exporter', 'nixl_exporter_name'],
   result: ['result', 'nixl_export_result'],
 };

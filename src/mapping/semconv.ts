@@ -38,7 +38,7 @@ export const METRIC_NIXL_TRANSFER_BASE_TIME = 'nixl.transfer.base.time' as const
 export const METRIC_NIXL_TRANSFER_ASYMPTOTIC_RATE = 'nixl.transfer.asymptotic.rate' as const;
 /** Gauge, 1. Share of the time of transfers that posting took in the last minute. */
 export const METRIC_NIXL_TRANSFER_POST_SHARE = 'nixl.transfer.post.share' as const;
-/** Gauge, 1. How many times as long as usual transfers of the same size take. */
+/** Gauge, 1. How many times as long as usual transfers of the same size take, apart from a longer time of posting. */
 export const METRIC_NIXL_TRANSFER_SLOWDOWN = 'nixl.transfer.slowdown' as const;
 /** Gauge, 1. How many times as long as usual posting transfers of the same size takes. */
 export const METRIC_NIXL_POST_SLOWDOWN = 'nixl.post.slowdown' as const;

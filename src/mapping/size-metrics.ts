@@ -76,7 +76,7 @@ const MODEL: readonly (readonly [name: string, unit: string, divisor: number, de
     'Rate that large transfers approach, in the last minute, as the application saw it.', 'bytesPerSecond'],
   [semconv.METRIC_NIXL_TRANSFER_POST_SHARE, '1', 1, 'Share of the time of transfers that posting took in the last minute.',
     'postShare'],
-  [semconv.METRIC_NIXL_TRANSFER_SLOWDOWN, '1', 1, 'How many times as long as usual transfers of the same size take.', 'slowdown'],
+  [semconv.METRIC_NIXL_TRANSFER_SLOWDOWN, '1', 1, 'How many times as long as usual transfers of the same size take, apart from a longer time of posting.', 'slowdown'],
   [semconv.METRIC_NIXL_POST_SLOWDOWN, '1', 1, 'How many times as long as usual posting transfers of the same size takes.',
     'postSlowdown'],
 ];

@@ -14,7 +14,10 @@ const [SET, UNSET] = ['240s', '60s'];
 /** Between two samples: Prometheus 2 counts samples at both ends of a range. */
 const AT = '10m30s';
 /** Gauges that follow the first collect later. */
-const MODEL = ['nixl_transfer_base_time{', 'nixl_transfer_asymptotic_rate{', 'nixl_transfer_post_share{'];
+const MODEL = [
+  ...['nixl_transfer_base_time{', 'nixl_transfer_asymptotic_rate{', 'nixl_transfer_post_share{'],
+  ...['nixl_transfer_slowdown{', 'nixl_post_slowdown{'],
+];
 
 /** Returns a page of a serve once it has these texts. */
 async function pageOf(directory: string, ...texts: string[]): Promise<string> {

@@ -6,14 +6,7 @@ import type { Curve } from './host-curves.js';
 import { carriedBy, type Peer } from './load.js';
 import { BLOCK_MS, BLOCK_TRANSFERS, CLASS_TRANSFERS, UsualTimes, type Usual } from './usual-times.js';
 import { isSlowAlarm, type SlowKind } from './slow-facts.js';
-import {
-  comparedIn,
-  growthFactor,
-  type Judged,
-  judgeWindow,
-  postGrowthFactor,
-  slowdownOf,
-} from './window-judgement.js';
+import { comparedIn, growthFactor, type Judged, judgeWindow, postGrowthFactor } from './window-judgement.js';
 
 /** The first transfers of an agent take longer: connections are made, memory is touched for the first time. */
 const FIRST_TRANSFERS = 20;
@@ -137,7 +130,7 @@ export class DirectionJudge {
     this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS);
     const compared = comparedIn(this.#short, this.#reference.usual);
     return {
-      slowdown: this.#orFound('slow-transfers', slowdownOf(compared)),
+      slowdown: this.#orFound('slow-transfers', growthFactor(compared)),
       postSlowdown: this.#orFound('slow-posts', postGrowthFactor(compared)),
     };
   }

@@ -70,12 +70,6 @@ export function growthFactor(compared: readonly Compared[]): number | undefined 
   return weightedMedian(compared.map(({ p50, usualP50, count }) => ({ value: p50 / usualP50, count })));
 }
 
-/** The same with the time of posting. */
-export function slowdownOf(compared: readonly Compared[]): number | undefined {
-  if (compared.length === 0) return undefined;
-  return weightedMedian(compared.map(({ now, usualP50, count }) => ({ value: now.p50 / usualP50, count })));
-}
-
 /** The same of their posts; undefined without posts to compare. */
 export function postGrowthFactor(compared: readonly Compared[]): number | undefined {
   const posted = compared.filter(({ now, usual }) => now.post !== undefined && usual.post !== undefined);
