@@ -76,7 +76,7 @@ const ROOMS = {
   'serve/history': ['ground', 'mapping', 'shm-bridge', 'view/figures', 'view/model', 'view/verdict', 'view/answers'],
   'serve/state': ['ground', 'shm-bridge', 'view/rings', 'process', 'node:'],
   'serve/slowness': ['serve/state', 'view/slowness'],
-  'serve/incidents': ['ground', 'serve/state', 'view/verdict', 'view/incidents'],
+  'serve/incidents': ['ground', 'instrumentation', 'serve/state', 'view/slowness', 'view/verdict', 'view/incidents'],
   'serve/api': [
     ...LIBRARY,
     ...VIEW,

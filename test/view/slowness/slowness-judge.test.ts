@@ -3,8 +3,8 @@ import type { SlowClass } from '../../../src/view/slowness/slow-facts.js';
 import { SlownessJudge } from '../../../src/view/slowness/slowness-judge.js';
 import { SizedProgram, type Speed, STEP_MS } from '../../support/sized-program.js';
 
-/** Returns what is found after five minutes of the usual speed, and then a time of another one. */
-function factsAfter(speed: Speed, seconds: number) {
+/** Judges five minutes of the usual speed, and then a time of another one. */
+function judgedAfter(speed: Speed, seconds: number): SlownessJudge {
   const judge = new SlownessJudge();
   const programs = [new SizedProgram(), new SizedProgram()];
   const end = 300_000 + 1000 * seconds;
@@ -16,7 +16,11 @@ function factsAfter(speed: Speed, seconds: number) {
     programs[0]!.step(ms >= 300_000 ? speed : {});
     programs[1]!.step();
   }
-  return judge.facts;
+  return judge;
+}
+
+function factsAfter(speed: Speed, seconds: number) {
+  return judgedAfter(speed, seconds).facts;
 }
 
 test('finds a link at a tenth within half a minute, since when, and for which sizes', () => {
@@ -32,6 +36,15 @@ test('finds slow posts, which are not slow transfers', () => {
   const facts = factsAfter({ postUs: 500 }, 32);
   expect(facts).toMatchObject([{ kind: 'slow-posts', name: 'agent-0' }]);
   expect(facts[0]!.factor).toBeGreaterThan(100);
+});
+
+test('tells the factor of what is found, and no slow transfers where posts are slow', () => {
+  const slow = judgedAfter({ bytesPerUs: 1200 }, 32);
+  expect(slow.slowdownsOf(0)!.receive.slowdown).toBeGreaterThanOrEqual(slow.facts[0]!.factor);
+  expect(slow.slowdownsOf(1)!.receive.slowdown).toBeCloseTo(1, 1);
+  const { slowdown, postSlowdown } = judgedAfter({ postUs: 500 }, 32).slowdownsOf(0)!.receive;
+  expect(slowdown).toBeCloseTo(1, 0);
+  expect(postSlowdown).toBeGreaterThan(100);
 });
 
 test('notes that all sizes take longer by the same time', () => {
