@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../cli/command.js';
 import { Authority } from '../../support/certificates.js';
 import { MAY_MOUNT, smallTmpfs } from '../../support/small-tmpfs.js';
 import type { AlertingFleet } from './alerting-fleet.js';
-import { CALM, startAgents, starve, withBuilder, withCertificate } from './hosts.js';
+import { CALM, startAgents, starve, WITH_PAGE, withBuilder, withCertificate } from './hosts.js';
 import { damage, fill, makeUnknown, openRing, takeEvent } from './ring-faults.js';
 import { LIMIT, scaled } from './scaled-rules.js';
 
@@ -96,7 +96,7 @@ export async function expectEveryAlert(fleet: AlertingFleet): Promise<void> {
 
   const directory = temporaryDirectory();
   const rings = await prepareRings(directory);
-  await fleet.add('agents', directory);
+  await fleet.add('agents', directory, [...CALM, ...WITH_PAGE]);
   await addSlowHost(fleet);
   await addFaultyHosts(fleet);
   await addGuardedHosts(fleet);

@@ -11,6 +11,9 @@ import { EXPORT_MS } from './scaled-rules.js';
 /** Flags of a serve that is not late, even if the machine has much else to do. */
 export const CALM = ['--drain-interval', '2000'];
 
+/** Flags of a serve that has a live page, even if it pushes: without one it judges no ends. */
+export const WITH_PAGE = ['--exporter', 'prometheus', '--port', '0'];
+
 /** Starts agents that work until they are ended. Their transfers take a time beside which the load of this machine is small. */
 export async function startAgents(directory: string, name: string, ...flags: string[]): Promise<RunningCommand> {
   const work = ['--seconds', '0', '--rate', '20', '--buffer-size', '65536', '--copy-free', '--base-us', '5000'];
