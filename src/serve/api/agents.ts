@@ -3,7 +3,7 @@ import { atScale, type ExponentialTally, TALLY_SCALE } from '../../ground/expone
 import { oneLine } from '../../ground/one-line.js';
 import type { Recorder, HistorySample } from '../history/recorder.js';
 import { collectorLateMs } from '../http/health.js';
-import type { SlowFact } from '../../view/slowness/slow-facts.js';
+import type { SlownessJudge } from '../../view/slowness/slowness-judge.js';
 import type { Incident } from '../../view/incidents/incident.js';
 import type { FailingExporter, Maintenance } from '../../view/verdict/types.js';
 import { type AgentData, type AgentsAnswer, API, type ServeFacts } from '../../view/answers/answer.js';
@@ -21,7 +21,7 @@ export interface AnswerSource {
   readonly recorder: Pick<Recorder, 'statuses' | 'record'>;
   readonly sample: HistorySample;
   readonly failingExporters: readonly FailingExporter[];
-  readonly slowness: readonly SlowFact[];
+  readonly judge: Pick<SlownessJudge, 'facts' | 'unjudged'>;
   readonly lastTrouble?: Incident | undefined;
   readonly maintenance?: readonly Maintenance[];
   /** Percentiles of the last seconds; default: those of the recorder. */
@@ -46,7 +46,7 @@ export function answerOf<Agent extends ServedAgent>(
   source: AnswerSource,
   { agents, folded }: Pick<AgentsAnswer<Agent>, 'agents' | 'folded'>,
 ): AgentsAnswer<Agent> {
-  const { facts, recorder, sample, failingExporters, slowness, lastTrouble, maintenance = [] } = source;
+  const { facts, recorder, sample, failingExporters, judge, lastTrouble, maintenance = [] } = source;
   const { recent = recorder.record.recent } = source;
   const { takenMs, problems, problemCount, stateProblems, collector } = sample.snapshot;
   const { ends } = recorder.record;
@@ -68,7 +68,8 @@ export function answerOf<Agent extends ServedAgent>(
       .map(({ path, reason }) => ({ path: oneLine(path), reason: oneLine(reason) })),
     stateProblemCount: stateProblems.length,
     failingExporters,
-    slowness,
+    slowness: judge.facts,
+    unjudged: judge.unjudged,
     ...(lastTrouble === undefined ? {} : { lastTrouble }),
     ...(maintenance.length === 0 ? {} : { maintenance }),
     collector: {

@@ -86,7 +86,7 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
   const maintenance = new MaintenanceLog(place);
   const incidents = new ServeIncidents(place, (sample) => ({
     ...{ facts, recorder, sample, failingExporters: context.failingExporters() },
-    ...{ slowness: context.sizes.judge.facts, maintenance: maintenance.at(Date.now()), gpusOf: () => undefined },
+    ...{ judge: context.sizes.judge, maintenance: maintenance.at(Date.now()), gpusOf: () => undefined },
   }));
   context.showFindings(() => incidents.findings);
   const answers = new SampleAnswers();
@@ -125,7 +125,7 @@ function agents(
         recorder,
         sample,
         failingExporters: context.failingExporters(),
-        slowness: context.sizes.judge.facts,
+        judge: context.sizes.judge,
         lastTrouble: incidents.lastTrouble,
         maintenance: maintenance.at(Date.now()),
         gpusOf: (id) => processes.of(id).gpus,

@@ -70,7 +70,7 @@ function panelHeight({ rows: agents }: Scene, { rows }: Surroundings): number {
 
 // --- title ---
 
-const STATES_IN_TITLE: readonly AgentState[] = ['live', 'idle', 'unknown', 'incomplete', 'failing', 'ended'];
+const STATES_IN_TITLE: readonly AgentState[] = ['live', 'idle', 'unknown', 'incomplete', 'failing', 'slow', 'ended'];
 
 function titleLine(scene: Scene, state: UiState, { columns, origin, unicode }: Surroundings): Line {
   const { view, verdict, frozen } = scene;

@@ -95,6 +95,7 @@ function ofHosts(given: readonly VerdictInput[], parts: readonly ViewPart[]): Ve
     problemCount: sum(({ problemCount, problems }) => problemCount ?? problems?.length),
     failingExporters: inputs.flatMap((input) => input.failingExporters ?? []),
     slowness: inputs.flatMap((input) => input.slowness ?? []),
+    unjudged: sum(({ unjudged }) => unjudged),
     stateProblems: inputs.flatMap(({ stateProblems = [] }) => stateProblems),
     stateProblemCount: sum(({ stateProblemCount, stateProblems }) => stateProblemCount ?? stateProblems?.length),
   });

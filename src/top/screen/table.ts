@@ -159,8 +159,10 @@ function cell(column: ScreenColumn, text: string, style: Style, row: TopRow, aro
 function styleOf(key: string, text: string, row: TopRow, isQuiet: boolean, { verdict }: Scene): Style {
   const { fill = 0, id } = row.agent;
   if (key === 'fill' && fill >= NEARLY_FULL) return fill >= 1 ? 'warnGround' : 'warn';
-  if (key === 'state' && verdict.states.get(id)?.state === 'incomplete') return 'warn';
-  if (key === 'state' && verdict.states.get(id)?.state === 'failing') return 'bad';
+  if (key === 'state') {
+    const { tone } = STATES[verdict.states.get(id)?.state ?? 'idle'];
+    if (tone === 'warn' || tone === 'bad') return tone;
+  }
   if (text === '0' || text === UNKNOWN || text === '0%') return 'dim';
   if (key === 'errors') return 'bad';
   // Totals keep the colour of a problem only while it is one.

@@ -44,6 +44,8 @@ export interface AgentsAnswer<Agent extends ServedAgent = AgentData> {
   readonly failingExporters: readonly FailingExporter[];
   /** What is found about the speed of transfers. */
   readonly slowness: readonly SlowFact[];
+  /** Number of agents that move and whose usual times are not known yet. */
+  readonly unjudged: number;
   /** The newest incident of the last day that was an alarm and is over; absent without one. */
   readonly lastTrouble?: Incident;
   readonly collector: {

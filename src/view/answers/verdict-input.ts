@@ -15,6 +15,7 @@ export function verdictInput(answer: AgentsAnswer<ServedAgent>, { name, stale }:
   const {
     ended = [],
     slowness = [],
+    unjudged = 0,
     failingExporters = [],
     collector,
     directories = [],
@@ -31,6 +32,7 @@ export function verdictInput(answer: AgentsAnswer<ServedAgent>, { name, stale }:
     agents: agents.filter(({ id }) => id !== OTHERS),
     ended,
     slowness,
+    unjudged,
     problems,
     problemCount,
     failingExporters,

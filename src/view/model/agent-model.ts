@@ -10,7 +10,7 @@ import type { TimeCounts } from '../figures/time-figures.js';
 export type AgentId = number | string;
 
 /** `unknown`: it is not seen whether the agent's process lives, so that it is neither `live` nor `idle`. */
-export type AgentState = 'incomplete' | 'failing' | 'ended' | 'unknown' | 'live' | 'idle';
+export type AgentState = 'incomplete' | 'failing' | 'slow' | 'ended' | 'unknown' | 'live' | 'idle';
 
 /** One agent in one sample. Counts and sums begin at `startTimeMs`. An absent or undefined field is unknown. */
 export interface AgentModel<Id extends AgentId = AgentId, Times = TimeCounts> {

@@ -74,6 +74,7 @@ export class DirectionJudge {
   readonly #blocks: DirectionBlocks;
   readonly #isNew: boolean;
   #seen = 0;
+  #movedMs = -Infinity;
   /** True once a change was accepted: then earlier agents tell nothing about this one. */
   #isAccepted = false;
   #learnFromMs: number;
@@ -108,6 +109,7 @@ export class DirectionJudge {
     this.#takenMs = takenMs;
     this.#short = undefined;
     if (transfers === 0) return false;
+    this.#movedMs = takenMs;
     if (this.#isNew && this.#seen < FIRST_TRANSFERS) {
       this.#first = [...(this.#first ?? []), ...this.#blocks.backwards()];
       this.#blocks.forget();
@@ -124,6 +126,11 @@ export class DirectionJudge {
     if (this.#short.endMs - this.#short.beginMs > LONG_MS) return undefined;
     const factor = growthFactor(comparedIn(this.#short, usual));
     return factor === undefined ? undefined : { carried: carriedBy(this.#short, usual), factor };
+  }
+
+  /** True if something moves and nothing is usual yet. */
+  get isUnjudged(): boolean {
+    return this.#takenMs - this.#movedMs < LONG_MS && this.usual.classes.length === 0;
   }
 
   get slowdowns(): Slowdowns {

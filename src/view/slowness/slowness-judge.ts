@@ -44,6 +44,13 @@ export class SlownessJudge {
     return this.#facts;
   }
 
+  /** Number of agents that move and have nothing usual yet. */
+  get unjudged(): number {
+    let count = 0;
+    for (const { transmit, receive } of this.#agents.values()) if (transmit.isUnjudged || receive.isUnjudged) count++;
+    return count;
+  }
+
   /** Returns what is usual for the agents that are judged, and was for earlier ones. */
   get usual(): KeptUsual {
     const agents = [...this.#agents.values()].map(({ place, transmit, receive }) => ({

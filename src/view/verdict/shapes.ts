@@ -30,6 +30,7 @@ export interface StateText {
 export const STATES: Readonly<Record<AgentState, StateText>> = {
   incomplete: { shape: 'triangle', word: 'incomplete', tone: 'warn' },
   failing: { shape: 'diamond', word: 'failing', tone: 'bad' },
+  slow: { shape: 'clock', word: 'slow', tone: 'warn' },
   ended: { shape: 'cross', word: 'ended', tone: 'idle' },
   unknown: { shape: 'ring', word: 'unknown', tone: 'idle' },
   live: { shape: 'dot', word: 'live', tone: 'ok' },

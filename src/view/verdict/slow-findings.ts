@@ -37,8 +37,8 @@ const TEXTS: Readonly<Record<Cause, CauseText>> = {
     advice: 'The network is not the cause: look for more descriptors in a transfer, or a busy CPU.',
   },
   asking: {
-    word: 'Asked late',
-    advice: 'The program asks for the end of its transfers later than usual: its steps may be longer.',
+    word: 'Completed late',
+    advice: 'The program may ask later for the end of its transfers: its steps may be longer.',
   },
   load: { word: 'Busy' },
   start: { word: 'Cold start' },

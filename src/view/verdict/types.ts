@@ -83,6 +83,8 @@ export interface VerdictInput {
   readonly stateProblemCount?: number;
   /** What is found about the speed of transfers. */
   readonly slowness?: readonly (SlowFact & Announced)[];
+  /** Number of agents that move and whose usual times are not known yet. */
+  readonly unjudged?: number;
   /** Time since the collector thread's last turn, if that is too long. */
   readonly collectorLateMs?: number;
   readonly lastTrouble?: PastTrouble;

@@ -8,6 +8,7 @@ import { type AgentId, type AgentModel, type AgentState, errorsOf, requestsOf } 
 import { lifeFindings } from './ended-findings.js';
 import { failingFinding } from './failing-finding.js';
 import { noAgentsFinding, receiverFindings, staleFinding, stateFindings } from './findings.js';
+import { isSlowAlarm } from '../slowness/slow-facts.js';
 import { isIdle } from './idle.js';
 import { lossFindings, losesEvents, lossSinceMs } from './loss-findings.js';
 import { slowOrAnnounced, withAnnounced } from './maintenance.js';
@@ -36,8 +37,19 @@ const FINDERS: readonly ((input: VerdictInput) => readonly Finding[])[] = [
 
 export function verdictOf(given: VerdictInput): Verdict {
   const input = withAnnounced(given);
-  const states = new Map(input.agents.map((agent) => [agent.id, stateOf(agent, input.takenMs)]));
-  const counts: Record<AgentState, number> = { incomplete: 0, failing: 0, ended: 0, unknown: 0, live: 0, idle: 0 };
+  const slowSince = slowSinceOf(input);
+  const states = new Map(
+    input.agents.map((agent) => [agent.id, stateOf(agent, input.takenMs, slowSince.get(agent.id))]),
+  );
+  const counts: Record<AgentState, number> = {
+    incomplete: 0,
+    failing: 0,
+    slow: 0,
+    ended: 0,
+    unknown: 0,
+    live: 0,
+    idle: 0,
+  };
   for (const { state } of states.values()) counts[state]++;
   const findings = inOrder(FINDERS.flatMap((find) => find(input))).map(namedIn(input));
   return { first: firstOf(findings) ?? nothingFound(input, counts), findings, states, counts };
@@ -67,12 +79,22 @@ function namedIn({ agents, ended = [] }: VerdictInput): (finding: Finding) => Fi
   };
 }
 
+/** Returns when slow agents became so. */
+function slowSinceOf({ slowness = [] }: VerdictInput): ReadonlyMap<AgentId, number> {
+  const since = new Map<AgentId, number>();
+  for (const fact of slowness) {
+    if (isSlowAlarm(fact)) since.set(fact.id, Math.min(fact.sinceMs, since.get(fact.id) ?? Infinity));
+  }
+  return since;
+}
+
 /** An agent in several states has the first one that holds, as the verdict. */
-export function stateOf(agent: AgentModel, takenMs: number): StateOfAgent {
+export function stateOf(agent: AgentModel, takenMs: number, slowSinceMs?: number): StateOfAgent {
   const { life, endedMs, idleMs, flushIntervalMs, troubles = {} } = agent;
   if (life === 'dead') return { state: 'ended', ...(endedMs === undefined ? {} : { sinceMs: endedMs }) };
   if (losesEvents(troubles)) return { state: 'incomplete', sinceMs: lossSinceMs(troubles) };
   if (troubles.errors !== undefined) return { state: 'failing', sinceMs: troubles.errors.sinceMs };
+  if (slowSinceMs !== undefined) return { state: 'slow', sinceMs: slowSinceMs };
   if (life === 'unknown') return { state: 'unknown' };
   if (isIdle(idleMs, flushIntervalMs)) return { state: 'idle', sinceMs: takenMs - idleMs! };
   return { state: 'live' };
@@ -89,8 +111,13 @@ function earlierFailures(agents: readonly AgentModel[], takenMs: number): string
   return `; ${plural(errors, 'failure')} before${last}${done === 0 ? ', and no transfer was ever finished' : ''}`;
 }
 
+/** A slow agent without a past looks like any other. */
+function unjudgedText(unjudged: number): string {
+  return unjudged === 0 ? '' : `; no reference yet for the speed of ${plural(unjudged, 'agent')}`;
+}
+
 function nothingFound(
-  { agents, takenMs, observedSinceMs, lastTrouble }: VerdictInput,
+  { agents, takenMs, observedSinceMs, lastTrouble, unjudged = 0 }: VerdictInput,
   counts: Verdict['counts'],
 ): Finding {
   const states = (Object.keys(STATES) as AgentState[]).filter((state) => counts[state] > 0);
@@ -108,7 +135,7 @@ function nothingFound(
     tone: 'ok',
     shape: 'tick',
     word: 'All well',
-    sentence: `${fleet}. Nothing lost, and NIXL reported no failure in ${time}${before}`,
+    sentence: `${fleet}. Nothing lost, and NIXL reported no failure in ${time}${before}${unjudgedText(unjudged)}`,
     agents: [],
   };
 }

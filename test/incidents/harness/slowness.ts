@@ -15,9 +15,9 @@ export interface JudgedSample {
 export class SlownessWatch {
   readonly #judge = new SlownessJudge();
 
-  sample({ takenMs, agents }: JudgedSample): readonly SlowFact[] {
+  sample({ takenMs, agents }: JudgedSample): SlownessJudge {
     this.#judge.take(takenMs, agents);
-    return this.#judge.facts;
+    return this.#judge;
   }
 }
 

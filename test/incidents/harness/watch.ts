@@ -50,7 +50,7 @@ export class Watch {
       recorder: this.#recorder,
       sample,
       failingExporters: [],
-      slowness: this.#slowness.sample(judged),
+      judge: this.#slowness.sample(judged),
       gpusOf: () => undefined,
     });
     const { findings } = verdictOf(verdictInput(answer, { name: 'host' }));

@@ -43,7 +43,7 @@ function replayed(samples: Iterable<Parameters<SlownessWatch['sample']>[0]>, dum
   const spells = new Spells(BEGAN_MS);
   let last = '';
   for (const sample of samples) {
-    const facts = watch.sample(sample);
+    const { facts } = watch.sample(sample);
     spells.take(sample.takenMs, saidOf(facts, sample.takenMs));
     const text = facts.map(factText).sort().join('; ');
     if (dump && text !== last) console.log(`${(sample.takenMs - BEGAN_MS) / 1000} s: ${text || 'nothing'}`);

@@ -56,7 +56,7 @@ function sourceOf(snapshots: readonly Snapshot[], customErrors: readonly CustomE
     recorder,
     sample,
     failingExporters: [],
-    slowness: [],
+    judge: { facts: [], unjudged: 0 },
     gpusOf: (id: number) => `${id},7`,
     processOf: (id: number) => ({ uid: 1000, rank: String(id), gpuModels: ['H100'] }),
     attributesOf: ({ agent }: AgentSnapshot) => ({ pool: agent }),

@@ -70,7 +70,7 @@ describe('states', () => {
   it('counts them', () => {
     const agents = [agent('a'), agent('b'), agent('c', { life: 'dead' }), agent('d', { life: 'unknown' })];
     const { counts, states, first } = verdictOf(input(agents));
-    expect(counts).toEqual({ incomplete: 0, failing: 0, ended: 1, unknown: 1, live: 2, idle: 0 });
+    expect(counts).toEqual({ incomplete: 0, failing: 0, slow: 0, ended: 1, unknown: 1, live: 2, idle: 0 });
     expect(first.sentence).toContain('agents: 2 live, 1 ended, 1 unknown.');
     expect(states.get('c')).toEqual({ state: 'ended' });
   });

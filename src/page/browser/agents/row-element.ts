@@ -68,7 +68,7 @@ export class RowElement {
     const { endedMs } = agent;
     const text = state === 'ended' && endedMs !== undefined ? `ended ${spanText(place.nowMs - endedMs)} ago` : word;
     setText(this.#state, text);
-    const warning = state === 'incomplete' ? 'warn' : state === 'failing' ? 'bad' : '';
+    const warning = state === 'incomplete' || state === 'slow' ? 'warn' : state === 'failing' ? 'bad' : '';
     setAttribute(this.#state, 'class', `state wide-only ${warning}`);
     TABLE_COLUMNS.forEach((column, i) => {
       const cell = this.#cells[i]!;

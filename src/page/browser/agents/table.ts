@@ -20,10 +20,10 @@ export interface TableInput {
   readonly nowMs: number;
 }
 
-const CHIPS: readonly AgentState[] = ['live', 'idle', 'unknown', 'incomplete', 'failing', 'ended'];
+const CHIPS: readonly AgentState[] = ['live', 'idle', 'unknown', 'incomplete', 'failing', 'slow', 'ended'];
 /** Out of view, rows change less often: for a search of the browser and for screen readers. */
 const UNSEEN_MS = 5000;
-export const PROBLEMS: readonly AgentState[] = ['incomplete', 'failing', 'ended'];
+export const PROBLEMS: readonly AgentState[] = ['incomplete', 'failing', 'slow', 'ended'];
 
 export class AgentsTable {
   readonly #onView: (change: Partial<ViewState>) => void;
