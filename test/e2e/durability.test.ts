@@ -17,7 +17,7 @@ const STATE_FOLDER = '.nixl-otel';
 const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited';
 /** Series of serve itself, and series whose values change although no event arrives. */
 const OF_PROCESS_OR_TIME =
-  /^(process_|nixl_(collector|exporter|builders)_|nixl_agent_idle|nixl_ring_full_time|nixl_ring_utilization)/;
+  /^(process_|nixl_(collector|exporter|builders)_|nixl_findings|nixl_agent_idle|nixl_ring_full_time|nixl_ring_utilization)/;
 
 class Serve {
   readonly command: RunningCommand;
