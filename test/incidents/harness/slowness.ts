@@ -25,7 +25,7 @@ export class SlownessWatch {
 export function saidOf(slowness: readonly SlowFact[], takenMs: number): Said[] {
   const input: Pick<VerdictInput, 'slowness' | 'takenMs'> = { slowness, takenMs };
   const names = new Map(slowness.map(({ id, name }) => [id, name]));
-  const findings = slowFindings(input as VerdictInput);
+  const findings = slowFindings(input);
   return toSaid(findings.map((finding) => ({ ...finding, names: finding.agents.map((id) => names.get(id)!) })));
 }
 
