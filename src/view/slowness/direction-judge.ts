@@ -29,7 +29,8 @@ const ALARM: Patience = { sayAfterMs: 0, holdMs: 20_000 };
 const NOTE: Patience = { sayAfterMs: 120_000, holdMs: 120_000 };
 const PATIENCE: Readonly<Record<SlowKind, Patience>> = {
   'slow-transfers': ALARM,
-  'slow-posts': ALARM,
+  // A slow link with longer posts shows these first: posts are a smaller part of the times.
+  'slow-posts': { ...ALARM, sayAfterMs: 12_000 },
   'late-completion': NOTE,
   busy: NOTE,
   // Found once.
@@ -97,8 +98,10 @@ export class DirectionJudge {
   }
 
   get found(): readonly FoundSlowness[] {
-    return [...this.#standing].flatMap(([kind, { found, beganMs }]) => {
-      const isSaid = this.#takenMs - beganMs >= PATIENCE[kind].sayAfterMs;
+    return [...this.#standing].flatMap(([kind, { found, beganMs, lastMs }]) => {
+      // The words of both would contradict each other.
+      const isHidden = this.#standing.has('slow-transfers') && (kind === 'late-completion' || kind === 'busy');
+      const isSaid = lastMs - beganMs >= PATIENCE[kind].sayAfterMs && !isHidden;
       return isSaid ? [found] : [];
     });
   }
@@ -187,11 +190,13 @@ export class DirectionJudge {
 
   #by(usual: Usual, short: TimeWindow, long: TimeWindow, peers: readonly Peer[]): Judged[] {
     const wasSlow = this.#standing.has('slow-transfers');
-    const judged = [
-      ...judgeWindow(long, usual, { strictness: LONG, isLong: true, peers, wasSlow }),
-      ...judgeWindow(short, usual, { strictness: SHORT, isLong: false, peers, wasSlow }),
-    ];
-    return [...new Map(judged.map((one) => [one.kind, one])).values()];
+    const byShort = judgeWindow(short, usual, { strictness: SHORT, isLong: false, peers, wasSlow });
+    const byLong = judgeWindow(long, usual, { strictness: LONG, isLong: true, peers, wasSlow });
+    const kinds = new Map([...byLong, ...byShort].map((one) => [one.kind, one]));
+    // The long window still mixes what the short one tells apart: there, the rest of the transfers grew by more.
+    const isRest = kinds.has('slow-transfers') && !byShort.some(({ kind }) => kind === 'slow-posts');
+    if (isRest) kinds.delete('slow-posts');
+    return [...kinds.values()];
   }
 
   /** Slow by each of them: another agent may have been unlike this one for any reason. */
@@ -217,7 +222,12 @@ export class DirectionJudge {
     const standing = this.#standing.get(judged.kind);
     if (standing === undefined) {
       const takenMs = this.#takenMs;
-      const found = { judged, sinceMs: this.#beginOf(judged), saidMs: takenMs, againstOthers };
+      const found = {
+        judged,
+        sinceMs: this.#beginOf(judged),
+        saidMs: takenMs + PATIENCE[judged.kind].sayAfterMs,
+        againstOthers,
+      };
       this.#standing.set(judged.kind, { found, beganMs: takenMs, lastMs: takenMs });
     } else {
       standing.found = { ...standing.found, judged };

@@ -10,9 +10,16 @@ export const CLASS_TRANSFERS = 5;
 /** A block whose times are off by more than this may mix a fault with the time before it: it teaches as little as one of a day. */
 const OFF = 1.3;
 /** PlaceCounts that are this much shorter in both quantiles cannot come from a fault. */
-const FASTER = 1.5;
+const FASTER = 1.5; // of a whole block of the class: a few transfers are faster by chance
 /** Blocks that each teach in full: the first ones may all be unlike each other. */
-const YOUNG_BLOCKS = 3;
+const YOUNG_BLOCKS = 1;
+
+/** The same of posts: they are learned by themselves, because a late program does not post late. */
+export interface UsualPost {
+  readonly blocks: number;
+  readonly p10: number;
+  readonly p50: number;
+}
 
 /** Usual times of a class, microseconds; each number is a mean of logarithms. */
 export interface UsualClass {
@@ -23,7 +30,7 @@ export interface UsualClass {
   readonly p10: number;
   readonly p50: number;
   readonly p90: number;
-  readonly post?: { readonly p10: number; readonly p50: number };
+  readonly post?: UsualPost;
 }
 
 export interface Usual {
@@ -77,7 +84,11 @@ export class UsualTimes {
   #learnClass(one: ClassTimes, late: boolean, least: number): void {
     const usual = this.#classes.get(one.upToBytes);
     if (usual === undefined && late) return;
-    const isFaster = usual !== undefined && one.p10 * FASTER < usual.p10 && one.p50 * FASTER < usual.p50;
+    const isFaster =
+      usual !== undefined &&
+      one.count >= BLOCK_TRANSFERS &&
+      one.p10 * FASTER < usual.p10 &&
+      one.p50 * FASTER < usual.p50;
     const isSlow = late || this.#isOff(one);
     this.#classes.set(one.upToBytes, usual === undefined || isFaster ? usualOf(one) : mixed(usual, one, isSlow, least));
   }
@@ -86,13 +97,13 @@ export class UsualTimes {
 const NOTHING_USUAL: Usual = { blocks: 0, bytesPerSecond: 0, flushSize: 0, classes: [] };
 
 function usualOf({ upToBytes, meanBytes, p10, p50, p90, post }: ClassTimes): UsualClass {
-  return { upToBytes, blocks: 1, meanBytes, p10, p50, p90, ...(post && { post: { p10: post.p10, p50: post.p50 } }) };
+  return { upToBytes, blocks: 1, meanBytes, p10, p50, p90, ...(post && { post: usualPostOf(post) }) };
 }
 
 function mixed(usual: UsualClass, one: ClassTimes, isSlow: boolean, least: number): UsualClass {
   const blocks = isSlow ? usual.blocks : usual.blocks + 1;
   const gain = isSlow ? least : Math.max(1 / blocks, least);
-  const post: UsualClass['post'] = usual.post ?? one.post;
+  const post = mixedPost(usual.post, one.post, least);
   return {
     upToBytes: usual.upToBytes,
     blocks,
@@ -100,13 +111,20 @@ function mixed(usual: UsualClass, one: ClassTimes, isSlow: boolean, least: numbe
     p10: mean(usual.p10, one.p10, gain),
     p50: mean(usual.p50, one.p50, gain),
     p90: mean(usual.p90, one.p90, gain),
-    ...(post && {
-      post: {
-        p10: mean(post.p10, one.post?.p10 ?? post.p10, gain),
-        p50: mean(post.p50, one.post?.p50 ?? post.p50, gain),
-      },
-    }),
+    ...(post && { post }),
   };
+}
+
+function mixedPost(usual: UsualPost | undefined, one: ClassTimes['post'], least: number): UsualPost | undefined {
+  if (usual === undefined || one === undefined) return usual ?? (one && usualPostOf(one));
+  const isOff = usual.blocks >= YOUNG_BLOCKS && offBy(one.p50, usual.p50) > OFF;
+  const blocks = isOff ? usual.blocks : usual.blocks + 1;
+  const gain = isOff ? least : Math.max(1 / blocks, least);
+  return { blocks, p10: mean(usual.p10, one.p10, gain), p50: mean(usual.p50, one.p50, gain) };
+}
+
+function usualPostOf({ p10, p50 }: NonNullable<ClassTimes['post']>): UsualPost {
+  return { blocks: 1, p10, p50 };
 }
 
 /** Mean of logarithms: times spread by factors. PlaceCounts below a microsecond are between 0 and 1. */

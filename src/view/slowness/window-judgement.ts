@@ -50,12 +50,11 @@ function judgeClasses(
 ): JudgedClasses[] {
   const posts = window.endedInPost >= IN_POST * window.transfers ? [] : slowPostsOf(compared, strictness.posts);
   const suspects = suspectsOf(compared, strictness);
-  const found: JudgedClasses[] = posts.length === 0 ? [] : [judgedPosts(posts)];
-  if (transfersOf(suspects.map(({ compared: one }) => one)) < SUSPECTS)
-    return [...found, ...lateOf(compared, suspects, isLong)];
-  const factor = medianFactor(suspects);
-  if (posts.length > 0 && !wasSlow && factor < BESIDE_POSTS) return found;
   const classes = suspects.map(({ compared: one }) => one);
+  if (transfersOf(classes) < SUSPECTS) return [...foundPosts(posts), ...lateOf(compared, suspects, isLong)];
+  const factor = medianFactor(suspects);
+  const found = foundPosts(posts.filter(isPostMost));
+  if (found.length > 0 && !wasSlow && factor < BESIDE_POSTS) return found;
   const kind = isBusy(window, usual, peers, { factor, theta: strictness.transfers }) ? 'busy' : 'slow-transfers';
   return [...found, { kind, factor, classes, ambiguous: suspects.every(({ ambiguous }) => ambiguous) }];
 }
@@ -81,10 +80,18 @@ function postFactor({ now, usualPost, count }: Compared): { value: number; count
 }
 
 function slowPostsOf(compared: readonly Compared[], factor: number): readonly Compared[] {
-  const slow = compared.filter(({ now, usualPost, postGrowth }) => {
+  return compared.filter(({ now, usualPost, postGrowth }) => {
     return postGrowth >= POST_GROWTH_US && now.post!.p50 >= factor * Math.max(1, usualPost);
   });
-  return transfersOf(slow) >= POSTS ? slow : [];
+}
+
+/** Where the rest of a slow transfer grew by more than its post, that is what to look at. */
+function isPostMost({ p50, usualP50, postGrowth }: Compared): boolean {
+  return postGrowth >= p50 - usualP50;
+}
+
+function foundPosts(classes: readonly Compared[]): JudgedClasses[] {
+  return transfersOf(classes) >= POSTS ? [judgedPosts(classes)] : [];
 }
 
 function judgedPosts(classes: readonly Compared[]): JudgedClasses {
