@@ -11,6 +11,8 @@ export interface Speed {
   readonly bytesPerUs?: number;
   readonly baseUs?: number;
   readonly postUs?: number;
+  /** How many times as long as the others one of eight takes. */
+  readonly tail?: number;
 }
 
 /** Counts eight transfers of each size in each step. */
@@ -18,10 +20,11 @@ export class SizedProgram {
   readonly #times = new Map<number, number[]>();
   readonly #posts: number[] = [];
 
-  step({ bytesPerUs = 12_000, baseUs = 14, postUs = 4 }: Speed = {}): void {
+  step({ bytesPerUs = 12_000, baseUs = 14, postUs = 4, tail = 1 }: Speed = {}): void {
     for (const bytes of SIZES) {
       const times = this.#times.get(bytes) ?? [];
-      for (let i = 0; i < 8; i++) times.push(Math.round((baseUs + postUs + bytes / bytesPerUs) * (1 + 0.01 * i)));
+      for (let i = 0; i < 8; i++)
+        times.push(Math.round((baseUs + postUs + bytes / bytesPerUs) * (i === 7 ? tail : 1 + 0.01 * i)));
       this.#times.set(bytes, times);
     }
     for (let i = 0; i < 8; i++) this.#posts.push(postUs);

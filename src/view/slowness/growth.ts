@@ -103,7 +103,7 @@ export function suspectsOf(all: readonly Compared[], strictness: Strictness): Su
     const isOwn = factor >= theta && one.p25 - one.usualP50 >= OVER_SHARED * shared;
     return isOwn ? [{ compared: one, factor, ambiguous: false }] : [];
   });
-  return [...plain, ...tailSuspects(tailed, theta)];
+  return [...plain, ...tailSuspects(tailed, told, theta)];
 }
 
 /** Returns the growth that at least three quarters of the transfers of the other classes have: the program asks late. */
@@ -113,13 +113,17 @@ function sharedGrowth(one: Compared, others: readonly Compared[]): number {
     const isLarger = other.now.meanBytes > one.now.meanBytes;
     return { count: other.count, growth: isLarger ? Math.max(growth, other.usualP50 / 2) : growth };
   });
-  growths.sort((a, b) => a.growth - b.growth);
-  let left = growths.reduce((sum, { count }) => sum + count, 0) / 4;
-  return growths.find(({ count }) => (left -= count) <= 0)!.growth;
+  return lowerQuarter(growths);
+}
+
+function lowerQuarter(growths: readonly { readonly count: number; readonly growth: number }[]): number {
+  const ascending = [...growths].sort((a, b) => a.growth - b.growth);
+  let left = ascending.reduce((sum, { count }) => sum + count, 0) / 4;
+  return ascending.find(({ count }) => (left -= count) <= 0)!.growth;
 }
 
 /** Steps of the program's loop hide the link in all quantiles but the fast ones: those are gone if the link is slow. */
-function tailSuspects(tailed: readonly Compared[], theta: number): Suspect[] {
+function tailSuspects(tailed: readonly Compared[], told: readonly Compared[], theta: number): Suspect[] {
   const transfers = tailed.reduce((sum, { count }) => sum + count, 0);
   if (transfers < TAIL_TRANSFERS) return [];
   const fast = tailed.reduce((sum, { now, usualP10, postGrowth }) => {
@@ -127,8 +131,13 @@ function tailSuspects(tailed: readonly Compared[], theta: number): Suspect[] {
   }, 0);
   if (fast > TAIL_SHARE * transfers) return [];
   return tailed.flatMap((compared) => {
-    const factor = compared.p10 / compared.usualP10;
-    return factor >= theta && !isMostlyPost(compared) ? [{ compared, factor, ambiguous: false }] : [];
+    const growths = told.flatMap((other) =>
+      other === compared ? [] : { count: other.count, growth: Math.max(0, other.p10 - other.usualP10) },
+    );
+    const shared = growths.length === 0 ? 0 : lowerQuarter(growths);
+    const factor = (compared.p10 - shared) / compared.usualP10;
+    const isOwn = factor >= theta && compared.p10 - compared.usualP10 >= OVER_SHARED * shared;
+    return isOwn && !isMostlyPost(compared) ? [{ compared, factor, ambiguous: false }] : [];
   });
 }
 

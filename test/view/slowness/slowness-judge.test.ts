@@ -116,3 +116,15 @@ test('takes what became slower as usual when it is told to, and after a day', ()
   expect(run(15, { bytesPerUs: 120 }).at(-1)).toBe(true);
   expect(run(150, { bytesPerUs: 120 }).at(-1)).toBe(false);
 });
+
+test('is not misled by long tails: what all sizes grow by is late asking', () => {
+  const judge = new SlownessJudge();
+  const program = new SizedProgram();
+  const found = new Set<string>();
+  for (let i = 0; i < 150; i++) {
+    judge.take(STEP_MS * i, [{ id: 1, name: 'agent', place: '/agent', timeBySize: program.timeBySize }]);
+    for (const { kind } of judge.facts) found.add(kind);
+    program.step({ tail: 6, baseUs: i < 75 ? 14 : 5000 });
+  }
+  expect([...found]).toEqual(['late-completion']);
+});
