@@ -63,7 +63,7 @@ const ROOMS = {
   'view/figures': ['ground', 'string-width'],
   'view/sizes': ['ground', 'view/figures'], // the browser loads it
   'view/model': ['ground', 'mapping', 'view/figures'],
-  'view/slowness': ['ground', 'view/model'],
+  'view/slowness': ['ground'],
   'view/verdict': ['ground', 'view/model', 'view/slowness'], // the browser loads it, with the answers
   'view/incidents': ['ground', 'view/figures', 'view/verdict'], // and most of these
   'view/answers': ['ground', 'view/model', 'view/sizes', 'view/slowness', 'view/verdict', 'view/incidents'],

@@ -1,5 +1,4 @@
 /** What is found about the speed of transfers, as JSON has it. Pure; the live page uses this module, too. */
-import type { AgentId } from '../model/agent-model.js';
 
 export type SlowKind =
   /** The same bytes take longer than usual, and neither asking nor load explains it. */
@@ -27,7 +26,7 @@ export interface SlowClass {
 
 export interface SlowFact {
   readonly kind: SlowKind;
-  readonly id: AgentId;
+  readonly id: number | string;
   /** Name for people. */
   readonly name: string;
   readonly direction: 'transmit' | 'receive';

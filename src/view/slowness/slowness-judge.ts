@@ -1,6 +1,5 @@
 /** Judges the speed of the transfers of all agents of a host, by a sample every few seconds. Pure. */
 import type { TimeBySize } from '../../ground/tally.js';
-import type { AgentId } from '../model/agent-model.js';
 import { DirectionJudge, type FoundSlowness, type Slowdowns } from './direction-judge.js';
 import { HostCurves } from './host-curves.js';
 import type { KeptAgent, KeptUsual } from './kept-usual.js';
@@ -75,7 +74,7 @@ export class SlownessJudge {
 
   /** Takes the present times of these agents as usual. */
   accept(ids: Iterable<number>): void {
-    const accepted = new Set<AgentId>(ids);
+    const accepted = new Set<number | string>(ids);
     for (const [id, judges] of this.#agents) {
       if (accepted.has(id)) for (const direction of DIRECTIONS) judges[direction].accept();
     }
