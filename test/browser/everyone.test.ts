@@ -173,9 +173,9 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     }
     await until(async () => (await word(page)) === 'Transfers fail');
     await page.keyboard.press('!');
-    expect(page.url()).toContain('state=incomplete%2Cfailing%2Cended');
+    expect(page.url()).toContain('state=incomplete%2Cfailing%2Cslow%2Cended');
     await page.getByRole('button', { name: /^Failing/ }).click();
-    expect(page.url()).toContain('state=incomplete%2Cended');
+    expect(page.url()).toContain('state=incomplete%2Cslow%2Cended');
     await until(async () => (await namesIn(page)).length === 0);
     expect(await page.locator('#no-match').innerText()).toContain('None of 3');
   });
