@@ -124,11 +124,10 @@ export class DirectionJudge {
 
   /** Returns this agent as a peer of others; undefined if nothing can be compared. */
   peer(): Peer | undefined {
-    const { usual } = this.#reference;
-    this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS);
-    if (this.#short.endMs - this.#short.beginMs > LONG_MS) return undefined;
-    const factor = growthFactor(comparedIn(this.#short, usual));
-    return factor === undefined ? undefined : { carried: carriedBy(this.#short, usual), factor };
+    const short = this.#shortWindow();
+    if (short.endMs - short.beginMs > LONG_MS) return undefined;
+    const factor = growthFactor(comparedIn(short, this.usual));
+    return factor === undefined ? undefined : { carried: carriedBy(short, this.usual), factor };
   }
 
   /** True if something moves and nothing is usual yet. */
@@ -137,8 +136,7 @@ export class DirectionJudge {
   }
 
   get slowdowns(): Slowdowns {
-    this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS);
-    const compared = comparedIn(this.#short, this.#reference.usual);
+    const compared = comparedIn(this.#shortWindow(), this.usual);
     return {
       slowdown: this.#orFound('slow-transfers', growthFactor(compared)),
       postSlowdown: this.#orFound('slow-posts', postGrowthFactor(compared)),
@@ -151,11 +149,15 @@ export class DirectionJudge {
     return found === undefined ? factor : Math.max(found, factor ?? 0);
   }
 
-  /** Judges after each sample with transfers, and learns. Returns true if it learned. */
-  judge(peers: readonly Peer[], curves: readonly Curve[]): boolean {
-    const short = (this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS));
+  #shortWindow(): TimeWindow {
+    return (this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS));
+  }
+
+  /** Judges after each sample with transfers. `peers`: returns the other agents of the host and direction. */
+  judge(peers: () => readonly Peer[], curves: readonly Curve[]): void {
+    const short = this.#shortWindow();
     const long = this.#blocks.last(LONG_MS, LONG_TRANSFERS);
-    const { usual } = this.#reference;
+    const { usual } = this;
     const isYoung = usual.classes.length === 0;
     const judged = isYoung
       ? this.#byCurves(short, long, this.#isAccepted ? [] : curves)
@@ -165,7 +167,6 @@ export class DirectionJudge {
       if (this.#takenMs - lastMs >= PATIENCE[kind].holdMs) this.#standing.delete(kind);
     }
     this.#blocks.trim(LONG_MS, LONG_TRANSFERS);
-    return this.#learn();
   }
 
   /** Forgets all times, but not what is usual. */
@@ -188,10 +189,10 @@ export class DirectionJudge {
     this.#learnFromMs = this.#takenMs;
   }
 
-  #by(usual: Usual, short: TimeWindow, long: TimeWindow, peers: readonly Peer[]): Judged[] {
+  #by(usual: Usual, short: TimeWindow, long: TimeWindow, peers: () => readonly Peer[]): Judged[] {
     const wasSlow = this.#standing.has('slow-transfers');
-    const byShort = judgeWindow(short, usual, { strictness: SHORT, isLong: false, peers, wasSlow });
-    const byLong = judgeWindow(long, usual, { strictness: LONG, isLong: true, peers, wasSlow });
+    const byShort = judgeWindow(short, usual, { strictness: SHORT, peers, wasSlow });
+    const byLong = judgeWindow(long, usual, { strictness: LONG, peers, wasSlow });
     const kinds = new Map([...byLong, ...byShort].map((one) => [one.kind, one]));
     // The long window still mixes what the short one tells apart: there, the rest of the transfers grew by more.
     const isRest = kinds.has('slow-transfers') && !byShort.some(({ kind }) => kind === 'slow-posts');
@@ -209,7 +210,7 @@ export class DirectionJudge {
         const window = strictness === LONG ? long : short;
         const compared = comparedIn(window, usual);
         if (compared.length < COMMON_CLASSES) return [];
-        const all = judgeWindow(window, usual, { strictness, isLong: strictness === LONG, peers: [], wasSlow: false });
+        const all = judgeWindow(window, usual, { strictness, peers: () => [], wasSlow: false });
         return all.filter(({ kind }) => kind === 'slow-transfers');
       });
       if (judged.length === 0) return [];
@@ -247,7 +248,8 @@ export class DirectionJudge {
     return beginMs;
   }
 
-  #learn(): boolean {
+  /** Learns what is usual, after all agents are judged by what was. Returns true if it learned. */
+  learn(): boolean {
     const found = [...this.#standing].filter(([kind]) => isSlowAlarm({ kind }));
     if (found.length > 0) {
       this.#learnFromMs = this.#takenMs;
@@ -265,7 +267,7 @@ export class DirectionJudge {
 
   /** Compares the first transfers with what is usual, once that is known. */
   #judgeFirst(): void {
-    const { usual } = this.#reference;
+    const { usual } = this;
     if (this.#first === undefined || usual.classes.length === 0) return;
     const cold = this.#first.flatMap((window) => {
       return coldIn(window, usual).map((one) => ({ one, sinceMs: window.beginMs, factor: one.p50 / one.usualP50 }));

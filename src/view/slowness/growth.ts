@@ -141,8 +141,8 @@ function tailSuspects(tailed: readonly Compared[], told: readonly Compared[], th
   });
 }
 
-/** Its growth is that of its posts. */
-function isMostlyPost({ now, usualP50, postGrowth }: Compared): boolean {
+/** Its growth is that of its posts: at least half of it. */
+export function isMostlyPost({ now, usualP50, postGrowth }: Compared): boolean {
   return postGrowth > 0 && postGrowth >= (now.p50 - usualP50) / 2;
 }
 

@@ -1,4 +1,4 @@
-/** PlaceCounts of the transfers of one size class in a window. Pure. */
+/** Times of the transfers of one size class in a window. Pure. */
 import { PLACES, timeAt } from './packed-times.js';
 
 /** Counts by place, see packed-times.ts. */
@@ -46,7 +46,7 @@ export class PlaceCounts {
 /** Bound of the class above 1 GiB, in place of Infinity: files have no such number. */
 export const UNBOUNDED = 2 ** 63;
 
-/** Figures of a class in a window. PlaceCounts in microseconds. */
+/** Figures of a class in a window. Times in microseconds. */
 export interface ClassTimes {
   /** Inclusive; `UNBOUNDED` above 1 GiB. */
   readonly upToBytes: number;

@@ -124,32 +124,31 @@ export class SlownessJudge {
   }
 
   #judge(direction: JudgedDirection, agents: readonly JudgedAgent[], moved: ReadonlySet<DirectionJudge>): void {
-    const peers = new Map<DirectionJudge, Peer>();
-    for (const judges of this.#agents.values()) {
-      const peer = judges[direction].peer();
-      if (peer !== undefined) peers.set(judges[direction], peer);
-    }
     const { all } = this.#curves[direction];
-    for (const { id, name } of agents) {
+    const judged = agents.flatMap(({ id, name }) => {
       const judge = this.#agents.get(id)![direction];
-      if (!moved.has(judge)) continue;
-      const others = [...peers].flatMap(([other, peer]) => (other === judge ? [] : [peer]));
-      if (judge.judge(others, all)) this.#curves[direction].keep({ agent: name, usual: judge.usual });
+      return moved.has(judge) ? [{ name, judge }] : [];
+    });
+    for (const { judge } of judged) judge.judge(() => this.#peersOf(judge, direction), all);
+    for (const { name, judge } of judged) {
+      if (judge.learn()) this.#curves[direction].keep({ agent: name, usual: judge.usual });
     }
+  }
+
+  #peersOf(judge: DirectionJudge, direction: JudgedDirection): Peer[] {
+    return [...this.#agents.values()].flatMap(({ [direction]: other }) =>
+      other === judge ? [] : (other.peer() ?? []),
+    );
   }
 
   #factsOf({ id, name }: JudgedAgent): SlowFact[] {
     const judges = this.#agents.get(id)!;
     return DIRECTIONS.flatMap((direction) => {
+      const { found } = judges[direction];
+      if (found.length === 0) return [];
       const other = judges[direction === 'transmit' ? 'receive' : 'transmit'];
       const oneDirection = other.peer() !== undefined && other.found.length === 0;
-      return judges[direction].found.map((found) => ({
-        id,
-        name,
-        direction,
-        ...factOf(found),
-        ...(oneDirection && { oneDirection }),
-      }));
+      return found.map((one) => ({ id, name, direction, ...factOf(one), ...(oneDirection && { oneDirection }) }));
     });
   }
 }

@@ -9,10 +9,8 @@ export const BLOCK_TRANSFERS = 20;
 export const CLASS_TRANSFERS = 5;
 /** A block whose times are off by more than this may mix a fault with the time before it: it teaches as little as one of a day. */
 const OFF = 1.3;
-/** PlaceCounts that are this much shorter in both quantiles cannot come from a fault. */
-const FASTER = 1.5; // of a whole block of the class: a few transfers are faster by chance
-/** Blocks that each teach in full: the first ones may all be unlike each other. */
-const YOUNG_BLOCKS = 1;
+/** Times of a whole block that are this much shorter in both quantiles cannot come from a fault. A few are shorter by chance. */
+const FASTER = 1.5;
 
 /** The same of posts: they are learned by themselves, because a late program does not post late. */
 export interface UsualPost {
@@ -43,58 +41,51 @@ export interface Usual {
 
 export class UsualTimes {
   readonly #acceptMs: number;
-  #blocks: number;
-  #bytesPerSecond: number;
-  #flushSize: number;
-  readonly #classes: Map<number, UsualClass>;
+  #usual: Usual;
 
   /** `acceptMs`: time after which a changed normal is usual. `before`: what is known already. */
   constructor(acceptMs: number, before: Usual = NOTHING_USUAL) {
     this.#acceptMs = acceptMs;
-    this.#blocks = before.blocks;
-    this.#bytesPerSecond = before.bytesPerSecond;
-    this.#flushSize = before.flushSize;
-    this.#classes = new Map(before.classes.map((one) => [one.upToBytes, one]));
+    this.#usual = before;
   }
 
   get usual(): Usual {
-    const classes = [...this.#classes.values()].sort((a, b) => a.upToBytes - b.upToBytes);
-    return { blocks: this.#blocks, bytesPerSecond: this.#bytesPerSecond, flushSize: this.#flushSize, classes };
+    return this.#usual;
   }
 
   /** `late`: the program asks late in this block. A class must not be learned from it for the first time. */
   learn(block: TimeWindow, late: boolean): void {
+    const { blocks, bytesPerSecond, flushSize, classes } = this.#usual;
     const least = Math.min(1, BLOCK_MS / this.#acceptMs);
+    const known = new Map(classes.map((one) => [one.upToBytes, one]));
     const told = block.classes.filter(({ count }) => count >= CLASS_TRANSFERS);
-    const isOff = told.some((one) => this.#isOff(one));
+    const isOff = told.some((one) => isOffFrom(known.get(one.upToBytes), one));
     const seconds = Math.max(1, block.endMs - block.beginMs) / 1000;
-    const gain = late || isOff ? least : Math.max(1 / (this.#blocks + 1), least);
-    this.#blocks++;
-    this.#bytesPerSecond = mean(this.#bytesPerSecond, block.bytes / seconds, gain);
-    this.#flushSize = mean(this.#flushSize, block.flushSize, gain);
-    for (const one of told) this.#learnClass(one, late, least);
-  }
-
-  #isOff({ upToBytes, p10, p50 }: ClassTimes): boolean {
-    const usual = this.#classes.get(upToBytes);
-    if (usual === undefined || usual.blocks < YOUNG_BLOCKS) return false;
-    return offBy(p10, usual.p10) > OFF || offBy(p50, usual.p50) > OFF;
-  }
-
-  #learnClass(one: ClassTimes, late: boolean, least: number): void {
-    const usual = this.#classes.get(one.upToBytes);
-    if (usual === undefined && late) return;
-    const isFaster =
-      usual !== undefined &&
-      one.count >= BLOCK_TRANSFERS &&
-      one.p10 * FASTER < usual.p10 &&
-      one.p50 * FASTER < usual.p50;
-    const isSlow = late || this.#isOff(one);
-    this.#classes.set(one.upToBytes, usual === undefined || isFaster ? usualOf(one) : mixed(usual, one, isSlow, least));
+    const gain = late || isOff ? least : Math.max(1 / (blocks + 1), least);
+    for (const one of told) {
+      const usual = learned(known.get(one.upToBytes), one, late, least);
+      if (usual !== undefined) known.set(one.upToBytes, usual);
+    }
+    this.#usual = {
+      blocks: blocks + 1,
+      bytesPerSecond: mean(bytesPerSecond, block.bytes / seconds, gain),
+      flushSize: mean(flushSize, block.flushSize, gain),
+      classes: [...known.values()].sort((a, b) => a.upToBytes - b.upToBytes),
+    };
   }
 }
 
 const NOTHING_USUAL: Usual = { blocks: 0, bytesPerSecond: 0, flushSize: 0, classes: [] };
+
+function isOffFrom(usual: UsualClass | undefined, { p10, p50 }: ClassTimes): boolean {
+  return usual !== undefined && (offBy(p10, usual.p10) > OFF || offBy(p50, usual.p50) > OFF);
+}
+
+function learned(usual: UsualClass | undefined, one: ClassTimes, late: boolean, least: number): UsualClass | undefined {
+  if (usual === undefined) return late ? undefined : usualOf(one);
+  const isFaster = one.count >= BLOCK_TRANSFERS && one.p10 * FASTER < usual.p10 && one.p50 * FASTER < usual.p50;
+  return isFaster ? usualOf(one) : mixed(usual, one, late || isOffFrom(usual, one), least);
+}
 
 function usualOf({ upToBytes, meanBytes, p10, p50, p90, post }: ClassTimes): UsualClass {
   return { upToBytes, blocks: 1, meanBytes, p10, p50, p90, ...(post && { post: usualPostOf(post) }) };
@@ -117,7 +108,7 @@ function mixed(usual: UsualClass, one: ClassTimes, isSlow: boolean, least: numbe
 
 function mixedPost(usual: UsualPost | undefined, one: ClassTimes['post'], least: number): UsualPost | undefined {
   if (usual === undefined || one === undefined) return usual ?? (one && usualPostOf(one));
-  const isOff = usual.blocks >= YOUNG_BLOCKS && offBy(one.p50, usual.p50) > OFF;
+  const isOff = offBy(one.p50, usual.p50) > OFF;
   const blocks = isOff ? usual.blocks : usual.blocks + 1;
   const gain = isOff ? least : Math.max(1 / blocks, least);
   return { blocks, p10: mean(usual.p10, one.p10, gain), p50: mean(usual.p50, one.p50, gain) };
@@ -127,7 +118,7 @@ function usualPostOf({ p10, p50 }: NonNullable<ClassTimes['post']>): UsualPost {
   return { blocks: 1, p10, p50 };
 }
 
-/** Mean of logarithms: times spread by factors. PlaceCounts below a microsecond are between 0 and 1. */
+/** Mean of logarithms: times spread by factors. Times below a microsecond are between 0 and 1. */
 function mean(a: number, b: number, gain: number): number {
   if (!(a > 0)) return b;
   return a * (Math.max(0.5, b) / a) ** gain;

@@ -1,6 +1,15 @@
 /** Judges one window of an agent and direction by what is usual. Pure. */
 import type { TimeWindow } from './direction-blocks.js';
-import { compare, type Compared, isTailed, type Strictness, type Suspect, suspectsOf } from './growth.js';
+import {
+  compare,
+  type Compared,
+  isMostlyPost,
+  isTailed,
+  LONG,
+  type Strictness,
+  type Suspect,
+  suspectsOf,
+} from './growth.js';
 import { isBusy, type Peer } from './load.js';
 import type { Usual } from './usual-times.js';
 import type { SlowKind } from './slow-facts.js';
@@ -27,11 +36,11 @@ export interface Judged {
 }
 
 interface Circumstances {
+  /** That of the window. */
   readonly strictness: Strictness;
-  /** True for the long window. */
-  readonly isLong: boolean;
-  readonly peers: readonly Peer[];
-  /** FoundSlowness before: it need not be as clear. */
+  /** Returns the other agents of the host and direction. */
+  readonly peers: () => readonly Peer[];
+  /** Found before: it need not be as clear. */
   readonly wasSlow: boolean;
 }
 
@@ -46,14 +55,15 @@ function judgeClasses(
   compared: readonly Compared[],
   window: TimeWindow,
   usual: Usual,
-  { strictness, isLong, peers, wasSlow }: Circumstances,
+  { strictness, peers, wasSlow }: Circumstances,
 ): JudgedClasses[] {
-  const posts = window.endedInPost >= IN_POST * window.transfers ? [] : slowPostsOf(compared, strictness.posts);
+  const posts = slowPostsOf(compared, strictness.posts);
   const suspects = suspectsOf(compared, strictness);
   const classes = suspects.map(({ compared: one }) => one);
-  if (transfersOf(classes) < SUSPECTS) return [...foundPosts(posts), ...lateOf(compared, suspects, isLong)];
+  if (transfersOf(classes) < SUSPECTS) return [...foundPosts(posts), ...lateOf(compared, suspects, strictness)];
   const factor = medianFactor(suspects);
-  const found = foundPosts(posts.filter(isPostMost));
+  // Where the rest of a slow transfer grew by more than its post, that is what to look at.
+  const found = foundPosts(posts.filter(isMostlyPost));
   if (found.length > 0 && !wasSlow && factor < BESIDE_POSTS) return found;
   const kind = isBusy(window, usual, peers, { factor, theta: strictness.transfers }) ? 'busy' : 'slow-transfers';
   return [...found, { kind, factor, classes, ambiguous: suspects.every(({ ambiguous }) => ambiguous) }];
@@ -85,11 +95,6 @@ function slowPostsOf(compared: readonly Compared[], factor: number): readonly Co
   });
 }
 
-/** Where the rest of a slow transfer grew by more than its post, that is what to look at. */
-function isPostMost({ p50, usualP50, postGrowth }: Compared): boolean {
-  return postGrowth >= p50 - usualP50;
-}
-
 function foundPosts(classes: readonly Compared[]): JudgedClasses[] {
   return transfersOf(classes) >= POSTS ? [judgedPosts(classes)] : [];
 }
@@ -102,9 +107,9 @@ function judgedPosts(classes: readonly Compared[]): JudgedClasses {
   return { kind: 'slow-posts', factor: weightedMedian(factors), classes, ambiguous: false };
 }
 
-function lateOf(compared: readonly Compared[], suspects: readonly Suspect[], isLong: boolean): JudgedClasses[] {
+function lateOf(compared: readonly Compared[], suspects: readonly Suspect[], strictness: Strictness): JudgedClasses[] {
   if (suspects.length > 0) return [];
-  const told = compared.filter((one) => isLong || !isTailed(one));
+  const told = compared.filter((one) => strictness === LONG || !isTailed(one));
   const late = told.filter(({ p50, usualP50 }) => p50 >= LATE * usualP50);
   if (2 * transfersOf(late) < transfersOf(told) || transfersOf(late) < SUSPECTS) return [];
   return [{ kind: 'late-completion', factor: growthFactor(late)!, classes: late, ambiguous: false }];
