@@ -6,7 +6,7 @@ const COUNT_BITS = 22;
 const MOST_COUNT = 2 ** COUNT_BITS - 1;
 /** Place of bucket i: 0 is for times of 0, and bucket -1 ends with the value 1. */
 const PLACE_OF_BUCKET = 2;
-export const PLACES = 1024;
+const PLACES = 1024;
 
 /** Appends the growth since `before` to `words`. Returns false if a count fell: the distribution began anew. */
 export function packGrowth(before: ExponentialTally | undefined, now: ExponentialTally, words: number[]): boolean {

@@ -1,36 +1,42 @@
 /** Times of the transfers of one size class in a window. Pure. */
-import { PLACES, timeAt } from './packed-times.js';
+import { timeAt } from './packed-times.js';
+
+/** Places that are reserved at first and beside others: the times of most classes are within a factor of sixteen. */
+const ROOM = 32;
 
 /** Counts by place, see packed-times.ts. */
 export class PlaceCounts {
   count = 0;
-  readonly #counts = new Uint32Array(PLACES);
-  #first = PLACES;
-  #last = -1;
+  /** Of the places from `#first` on. */
+  #counts = new Uint32Array(0);
+  #first = 0;
 
   add(place: number, count: number): void {
+    if (place < this.#first || place >= this.#first + this.#counts.length) this.#reserve(place);
     this.count += count;
-    this.#counts[place]! += count;
-    if (place < this.#first) this.#first = place;
-    if (place > this.#last) this.#last = place;
+    this.#counts[place - this.#first]! += count;
   }
 
-  clear(): void {
-    if (this.#last >= this.#first) this.#counts.fill(0, this.#first, this.#last + 1);
-    this.count = 0;
-    this.#first = PLACES;
-    this.#last = -1;
+  #reserve(place: number): void {
+    const { length } = this.#counts;
+    const [lowest, highest] = length === 0 ? [place, place] : [this.#first, this.#first + length - 1];
+    const first = place <= lowest ? Math.max(0, place - ROOM) : lowest;
+    const end = place >= highest ? place + ROOM : highest + 1;
+    const counts = new Uint32Array(end - first);
+    counts.set(this.#counts, length === 0 ? 0 : this.#first - first);
+    this.#counts = counts;
+    this.#first = first;
   }
 
   /** Returns the quantiles of ascending ranks from 0 to 1, microseconds. */
   quantiles(ranks: readonly number[]): number[] {
     const values: number[] = [];
     let reached = 0;
-    let place = this.#first - 1;
+    let i = -1;
     for (const rank of ranks) {
       const wanted = Math.max(1, rank * this.count);
-      while (reached < wanted && place < this.#last) reached += this.#counts[++place]!;
-      values.push(timeAt(Math.max(0, place)));
+      while (reached < wanted && i < this.#counts.length - 1) reached += this.#counts[++i]!;
+      values.push(timeAt(this.#first + Math.max(0, i)));
     }
     return values;
   }
@@ -38,7 +44,7 @@ export class PlaceCounts {
   /** Returns the number of times up to `us`. */
   countUpTo(us: number): number {
     let count = 0;
-    for (let place = this.#first; place <= this.#last && timeAt(place) <= us; place++) count += this.#counts[place]!;
+    for (let i = 0; i < this.#counts.length && timeAt(this.#first + i) <= us; i++) count += this.#counts[i]!;
     return count;
   }
 }
