@@ -1,11 +1,24 @@
 /** Addresses of `--url`: of a running serve, or of another exposition. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { credentialsIn, type ServerAddress } from '../view/client/server-address.js';
 
 const HAS_SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
 const UNIX = 'unix:';
 /** Port of serve, for an address without a scheme. */
 const DEFAULT_PORT = 9464;
+
+/** The option of commands that ask a serve, by default that of this host. */
+export function serveUrlOption(): Option {
+  return new Option(
+    '--url <url>',
+    'address of a running serve, as gpu-node-17:9464 or unix:/path; may be repeated (default: localhost:9464)',
+  ).argParser((text, before: readonly string[] = []) => [...before, text]);
+}
+
+/** Parses the values of that option. Ends the command if one is invalid. */
+export function serveAddresses(texts: readonly string[] = ['localhost'], command: Command): readonly ServerAddress[] {
+  return serverAddresses(texts, command);
+}
 
 /** Parses addresses as addressesIn() does. Ends the command if one is invalid. */
 export function serverAddresses(texts: readonly string[], command: Command): readonly ServerAddress[] {

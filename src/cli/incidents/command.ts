@@ -1,14 +1,11 @@
 /** `nixl-otel incidents`: what running serves have found in the last day, with begin and end. */
 import type { Command } from 'commander';
-import { parsedJson, reasonOf } from '../../ground/errors.js';
 import { printableJson } from '../../ground/one-line.js';
-import { Failure } from '../../process/failure.js';
 import { print } from '../../process/output.js';
-import { INCIDENTS_PATH, type IncidentsAnswer, isIncidentsAnswer } from '../../view/answers/incidents-answer.js';
-import { type ClientAccess, HttpClient, isSuccess, refusalText } from '../../view/client/client.js';
+import { INCIDENTS_PATH, isIncidentsAnswer } from '../../view/answers/incidents-answer.js';
 import { addClientOptions, clientAccess, type ClientOptions } from '../../view/client/client-options.js';
-import { addressOfPath, type ServerAddress } from '../../view/client/server-address.js';
-import { serverAddresses } from '../url-option.js';
+import { serveAnswer } from '../../view/client/serve-answer.js';
+import { serveAddresses, serveUrlOption } from '../url-option.js';
 import { incidentObjects, incidentTable, type ListedIncident } from '../../view/incidents/incident-table.js';
 
 const HELP = `
@@ -21,8 +18,8 @@ Examples:
   nixl-otel incidents --url gpu-node-17 --url gpu-node-18
   nixl-otel incidents --json | jq 'select(.level == "alarm")'`;
 
-const DEFAULT_URL = 'localhost';
 const DEFAULT_COLUMNS = 80;
+const QUESTION = { path: INCIDENTS_PATH, what: 'incidents', isAnswer: isIncidentsAnswer };
 
 interface IncidentsOptions extends ClientOptions {
   url?: string[];
@@ -31,20 +28,16 @@ interface IncidentsOptions extends ClientOptions {
 
 export function defineIncidents(command: Command): void {
   addClientOptions(command)
-    .option(
-      '--url <url>',
-      'address of a running serve, as gpu-node-17:9464 or unix:/path; may be repeated (default: localhost:9464)',
-      (text: string, before: readonly string[] = []) => [...before, text],
-    )
+    .addOption(serveUrlOption())
     .option('--json', 'one JSON object per incident')
     .addHelpText('after', HELP)
     .action((options: IncidentsOptions) => incidents(options, command));
 }
 
 async function incidents(options: IncidentsOptions, command: Command): Promise<void> {
-  const addresses = serverAddresses(options.url ?? [DEFAULT_URL], command);
+  const addresses = serveAddresses(options.url, command);
   const access = clientAccess(options, addresses, command);
-  const answers = await Promise.all(addresses.map((address) => answerOf(address, access)));
+  const answers = await Promise.all(addresses.map((address) => serveAnswer(address, access, QUESTION)));
   const listed = answers.flatMap(({ incidents, takenMs }, i): ListedIncident[] => {
     const host = addresses.length > 1 ? { host: addresses[i]!.name } : {};
     return incidents.map((incident) => ({ ...host, incident, takenMs }));
@@ -53,22 +46,4 @@ async function incidents(options: IncidentsOptions, command: Command): Promise<v
   if (options.json === true) return incidentObjects(listed).map(printableJson).forEach(print);
   const width = process.stdout.isTTY ? process.stdout.columns || DEFAULT_COLUMNS : undefined;
   print(listed.length === 0 ? 'no incidents in the last day' : incidentTable(listed, width));
-}
-
-/** @throws Failure without an answer of a serve */
-async function answerOf(given: ServerAddress, access: ClientAccess): Promise<IncidentsAnswer> {
-  const address = addressOfPath(given.url, INCIDENTS_PATH);
-  const fail = (reason: string): never => {
-    throw new Failure(`no incidents from ${given.socketPath === undefined ? address.origin : given.name}: ${reason}`);
-  };
-  const client = new HttpClient(given, access);
-  try {
-    const answer = await client.get(address).catch((error: unknown) => fail(reasonOf(error)));
-    if (answer.status === 404) return fail('no such address: serve is older than this command, or has --page off');
-    if (!isSuccess(answer)) return fail(refusalText(answer));
-    const json = parsedJson(answer.text);
-    return isIncidentsAnswer(json) ? json : fail('the answer is not that of serve');
-  } finally {
-    client.close();
-  }
 }

@@ -10,7 +10,7 @@ import { MAINTENANCE_PATH } from '../../view/answers/answer.js';
 import { type ClientAccess, HttpClient, isSuccess, refusalText } from '../../view/client/client.js';
 import { addClientOptions, clientAccess, type ClientOptions } from '../../view/client/client-options.js';
 import { addressOfPath, type ServerAddress } from '../../view/client/server-address.js';
-import { serverAddresses } from '../url-option.js';
+import { serveAddresses, serveUrlOption } from '../url-option.js';
 
 const HELP = `
 While it lasts, ends of agents and slow transfers are notes of serve ("announced: TEXT"), not alarms. Without --for it lasts until
@@ -22,7 +22,6 @@ Examples:
   nixl-otel maintenance start --agent 'decode-*' --url gpu-node-17
   nixl-otel maintenance end`;
 
-const DEFAULT_URL = 'localhost';
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 interface MaintenanceOptions extends ClientOptions {
@@ -45,11 +44,7 @@ export function defineMaintenance(command: Command): void {
     .argument('[text...]', 'what is done, for the people who see the notes')
     .option('--for <time>', 'end it by itself, as 90s, 10m or 2h', parserOf(DURATION as Shape<number>))
     .option('--agent <glob>', 'only agents whose name matches', parserOf(notEmpty('a glob')))
-    .option(
-      '--url <url>',
-      'address of a running serve, as gpu-node-17:9464 or unix:/path; may be repeated (default: localhost:9464)',
-      (text: string, before: readonly string[] = []) => [...before, text],
-    )
+    .addOption(serveUrlOption())
     .addHelpText('after', HELP)
     .action((action: 'start' | 'end', words: string[], options: MaintenanceOptions) =>
       announce(action, words, options, command),
@@ -65,7 +60,7 @@ async function announce(
   const { agent, for: forMs } = options;
   if (action === 'end' && forMs !== undefined) command.error('error: --for needs start');
   if (action === 'end' && words.length > 0) command.error('error: a text needs start');
-  const addresses = serverAddresses(options.url ?? [DEFAULT_URL], command);
+  const addresses = serveAddresses(options.url, command);
   const access = clientAccess(options, addresses, command);
   const text = words.length === 0 ? {} : { text: words.join(' ') };
   const body = JSON.stringify({ action, ...(forMs && { forMs }), ...(agent !== undefined && { agent }), ...text });
