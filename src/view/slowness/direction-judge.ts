@@ -1,6 +1,6 @@
 /** Judges the transfers of one agent and direction over time. Pure. */
 import type { DirectionTimes } from '../../ground/tally.js';
-import { DirectionBlocks, type TimeWindow } from './direction-blocks.js';
+import { DirectionBlocks, type TimeWindow, WINDOW_LIMIT_MS } from './direction-blocks.js';
 import { compare, type Compared, LONG, SHORT } from './growth.js';
 import type { Curve } from './host-curves.js';
 import { carriedBy, type Peer } from './load.js';
@@ -111,7 +111,11 @@ export class DirectionJudge {
     const transfers = this.#blocks.take(takenMs, counts);
     this.#takenMs = takenMs;
     this.#short = undefined;
-    if (transfers === 0) return false;
+    if (transfers === 0) {
+      // Without transfers, alarms stand until no window has what they are about.
+      this.#expire((kind) => (isSlowAlarm({ kind }) ? WINDOW_LIMIT_MS : PATIENCE[kind].holdMs));
+      return false;
+    }
     this.#movedMs = takenMs;
     if (this.#isNew && this.#seen < FIRST_TRANSFERS) {
       this.#first = [...(this.#first ?? []), ...this.#blocks.backwards()];
@@ -163,10 +167,14 @@ export class DirectionJudge {
       ? this.#byCurves(short, long, this.#isAccepted ? [] : curves)
       : this.#by(usual, short, long, peers);
     for (const one of judged) this.#found(one, isYoung);
-    for (const [kind, { lastMs }] of this.#standing) {
-      if (this.#takenMs - lastMs >= PATIENCE[kind].holdMs) this.#standing.delete(kind);
-    }
+    this.#expire((kind) => PATIENCE[kind].holdMs);
     this.#blocks.trim(LONG_MS, LONG_TRANSFERS);
+  }
+
+  #expire(holdMsOf: (kind: SlowKind) => number): void {
+    for (const [kind, { lastMs }] of this.#standing) {
+      if (this.#takenMs - lastMs >= holdMsOf(kind)) this.#standing.delete(kind);
+    }
   }
 
   /** Forgets all times, but not what is usual. */

@@ -128,3 +128,19 @@ test('is not misled by long tails: what all sizes grow by is late asking', () =>
   }
   expect([...found]).toEqual(['late-completion']);
 });
+
+test('ends an alarm of an agent that has moved nothing for fifteen minutes', () => {
+  const judge = new SlownessJudge();
+  const program = new SizedProgram();
+  let ms = 0;
+  const take = (): number => {
+    judge.take((ms += STEP_MS), [{ id: 1, name: 'agent', place: '/agent', timeBySize: program.timeBySize }]);
+    return judge.facts.length;
+  };
+  for (let i = 0; i < 60; i++, program.step()) take();
+  for (let i = 0; i < 15; i++, program.step({ bytesPerUs: 1200 })) take();
+  expect(take()).toBe(1);
+  const stoppedMs = ms;
+  while (ms < stoppedMs + 2_000_000 && take() > 0);
+  expect((ms - stoppedMs) / 60_000).toBeCloseTo(15, 0);
+});
