@@ -42,8 +42,8 @@ function isUsual(json: unknown): json is Usual {
 }
 
 function isUsualClass(json: unknown): json is UsualClass {
-  const { upToBytes, blocks, meanBytes, p10, p50, p90, post } = (json ?? {}) as Partial<UsualClass>;
-  const amounts = [upToBytes, blocks, meanBytes, p10, p50, p90];
+  const { upToBytes, blocks, transfers, meanBytes, p10, p50, p90, post } = (json ?? {}) as Partial<UsualClass>;
+  const amounts = [upToBytes, blocks, transfers, meanBytes, p10, p50, p90];
   return [...amounts, ...(post === undefined ? [] : [post.blocks, post.p10, post.p50])].every(isAmount);
 }
 

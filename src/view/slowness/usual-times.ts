@@ -12,6 +12,9 @@ const OFF = 1.3;
 /** Times of a whole block that are this much shorter in both quantiles cannot come from a fault. A few are shorter by chance. */
 const FASTER = 1.5;
 
+/** Until a class has been learned from so many transfers, each block teaches in full: the first few may all be fast by chance. */
+const YOUNG_TRANSFERS = 60;
+
 /** The same of posts: they are learned by themselves, because a late program does not post late. */
 export interface UsualPost {
   readonly blocks: number;
@@ -22,8 +25,9 @@ export interface UsualPost {
 /** Usual times of a class, microseconds; each number is a mean of logarithms. */
 export interface UsualClass {
   readonly upToBytes: number;
-  /** Blocks that taught it in full. */
+  /** Blocks that taught it in full, and their transfers. */
   readonly blocks: number;
+  readonly transfers: number;
   readonly meanBytes: number;
   readonly p10: number;
   readonly p50: number;
@@ -78,7 +82,12 @@ export class UsualTimes {
 const NOTHING_USUAL: Usual = { blocks: 0, bytesPerSecond: 0, flushSize: 0, classes: [] };
 
 function isOffFrom(usual: UsualClass | undefined, { p10, p50 }: ClassTimes): boolean {
-  return usual !== undefined && (offBy(p10, usual.p10) > OFF || offBy(p50, usual.p50) > OFF);
+  if (usual === undefined || isYoung(usual)) return false;
+  return offBy(p10, usual.p10) > OFF || offBy(p50, usual.p50) > OFF;
+}
+
+function isYoung({ transfers }: UsualClass): boolean {
+  return transfers < YOUNG_TRANSFERS;
 }
 
 function learned(usual: UsualClass | undefined, one: ClassTimes, late: boolean, least: number): UsualClass | undefined {
@@ -87,17 +96,18 @@ function learned(usual: UsualClass | undefined, one: ClassTimes, late: boolean, 
   return isFaster ? usualOf(one) : mixed(usual, one, late || isOffFrom(usual, one), least);
 }
 
-function usualOf({ upToBytes, meanBytes, p10, p50, p90, post }: ClassTimes): UsualClass {
-  return { upToBytes, blocks: 1, meanBytes, p10, p50, p90, ...(post && { post: usualPostOf(post) }) };
+function usualOf({ upToBytes, count, meanBytes, p10, p50, p90, post }: ClassTimes): UsualClass {
+  return { upToBytes, blocks: 1, transfers: count, meanBytes, p10, p50, p90, ...(post && { post: usualPostOf(post) }) };
 }
 
 function mixed(usual: UsualClass, one: ClassTimes, isSlow: boolean, least: number): UsualClass {
   const blocks = isSlow ? usual.blocks : usual.blocks + 1;
   const gain = isSlow ? least : Math.max(1 / blocks, least);
-  const post = mixedPost(usual.post, one.post, least);
+  const post = mixedPost(usual, one.post, least);
   return {
     upToBytes: usual.upToBytes,
     blocks,
+    transfers: usual.transfers + (isSlow ? 0 : one.count),
     meanBytes: mean(usual.meanBytes, one.meanBytes, gain),
     p10: mean(usual.p10, one.p10, gain),
     p50: mean(usual.p50, one.p50, gain),
@@ -106,9 +116,10 @@ function mixed(usual: UsualClass, one: ClassTimes, isSlow: boolean, least: numbe
   };
 }
 
-function mixedPost(usual: UsualPost | undefined, one: ClassTimes['post'], least: number): UsualPost | undefined {
+function mixedPost(of: UsualClass, one: ClassTimes['post'], least: number): UsualPost | undefined {
+  const { post: usual } = of;
   if (usual === undefined || one === undefined) return usual ?? (one && usualPostOf(one));
-  const isOff = offBy(one.p50, usual.p50) > OFF;
+  const isOff = !isYoung(of) && offBy(one.p50, usual.p50) > OFF;
   const blocks = isOff ? usual.blocks : usual.blocks + 1;
   const gain = isOff ? least : Math.max(1 / blocks, least);
   return { blocks, p10: mean(usual.p10, one.p10, gain), p50: mean(usual.p50, one.p50, gain) };
