@@ -4,7 +4,7 @@ import { Failure } from '../../process/failure.js';
 import { type ClientAccess, HttpClient, isSuccess, refusalText } from './client.js';
 import { addressOfPath, type ServerAddress } from './server-address.js';
 
-interface Question<Answer> {
+interface ServeQuestion<Answer> {
   readonly path: string;
   readonly parameters?: Readonly<Record<string, string>>;
   /** What is asked for, for people: `incidents`. */
@@ -16,7 +16,7 @@ interface Question<Answer> {
 export async function serveAnswer<Answer>(
   given: ServerAddress,
   access: ClientAccess,
-  { path, parameters = {}, what, isAnswer }: Question<Answer>,
+  { path, parameters = {}, what, isAnswer }: ServeQuestion<Answer>,
 ): Promise<Answer> {
   const address = addressOfPath(given.url, path);
   for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
