@@ -33,7 +33,7 @@ const SERVE = [
   'serve/outputs',
   'serve',
 ];
-const COMMAND = [...LIBRARY, ...VIEW, 'process', 'cli', 'node:', '@opentelemetry/', 'commander'];
+const COMMAND = [...LIBRARY, ...VIEW, 'report', 'process', 'cli', 'node:', '@opentelemetry/', 'commander'];
 
 /**
  * The rooms: a folder of src, with what its files may import besides their neighbours: other rooms, and packages by
@@ -69,6 +69,8 @@ const ROOMS = {
   'view/answers': ['ground', 'view/model', 'view/sizes', 'view/slowness', 'view/verdict', 'view/incidents'],
   'view/client': ['ground', 'settings', 'process', 'node:', 'commander'],
   'view/rings': ['ground', 'shm-bridge', 'process', 'view/figures', 'node:'],
+
+  report: ['ground', ...VIEW], // pure, but for files of a report
 
   'serve/http': [...LIBRARY, 'process', 'view/client', 'node:', '@opentelemetry/'],
   'serve/exposition': [...LIBRARY, 'process', 'serve/http', 'node:', '@opentelemetry/'],
