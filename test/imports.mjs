@@ -9,7 +9,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
-const LIBRARY = ['ground', 'mapping', 'shm-bridge', 'settings', 'instrumentation'];
+const LIBRARY = ['ground', 'engines', 'mapping', 'shm-bridge', 'settings', 'instrumentation'];
 const VIEW = [
   'view/figures',
   'view/sizes',
@@ -44,12 +44,14 @@ const ROOMS = {
   entry: [...LIBRARY, 'view/sizes', 'testing', 'node:'],
   ground: ['node:fs'], // package.ts checks its own folder
 
-  mapping: ['ground'],
-  'shm-bridge': ['ground', 'node:'],
-  settings: ['ground', 'mapping', 'shm-bridge', 'node:', '@opentelemetry/', 'yaml', 'smol-toml'],
+  engines: ['ground'],
+  mapping: ['ground', 'engines'],
+  'shm-bridge': ['ground', 'engines', 'node:'],
+  settings: ['ground', 'engines', 'mapping', 'shm-bridge', 'node:', '@opentelemetry/', 'yaml', 'smol-toml'],
   testing: ['ground', 'mapping', 'shm-bridge', 'node:'],
   instrumentation: [
     'ground',
+    'engines',
     'mapping',
     'shm-bridge',
     'settings',
@@ -62,7 +64,7 @@ const ROOMS = {
 
   'view/figures': ['ground', 'string-width'],
   'view/sizes': ['ground', 'view/figures'], // the browser loads it
-  'view/model': ['ground', 'mapping', 'view/figures'],
+  'view/model': ['ground', 'engines', 'mapping', 'view/figures'],
   'view/slowness': ['ground'],
   'view/verdict': ['ground', 'view/model', 'view/slowness'], // the browser loads it, with the answers
   'view/incidents': ['ground', 'view/figures', 'view/verdict'], // and most of these

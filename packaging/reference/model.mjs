@@ -130,12 +130,13 @@ function countingMetrics({ comprehensive, records }) {
   return [...metricsOf(new comprehensive.ComprehensiveBuilder()), ...metricsOf(new records.RecordsBuilder())];
 }
 
-function about({ name, kind, unit, description, points, perEvent }, mapping) {
+function about({ name, kind, unit, description, points, perEvent, isInfo }, mapping) {
   const labels = {};
   for (const point of points) {
     for (const [key, value] of Object.entries(point.labels))
       labels[key] = [...new Set([...(labels[key] ?? []), value])];
   }
+  if (isInfo) for (const label of mapping.INFO_LABELS) labels[label] = [];
   if (perEvent !== undefined) Object.assign(labels, { category: categoryValues(mapping), event: [] });
   return { name, kind, unit, description, labels };
 }

@@ -31,6 +31,8 @@ export const NOTES = {
   'nixl.event.distribution': 'Not of events that `customEvents` declares with a histogram.',
   'nixl.events.unknown': 'They are not lost: `nixl.events` has each of them.',
   'nixl.memory.usage': 'Begins at 0 with each start of the agent.',
+  'nixl.agent.info':
+    'Holds what is known, and no guess. Two agents of one process differ in the name alone. Instruments of the API lack it, because their series stay for ever.',
   'nixl.agent.up': 'No proof that the agent works.',
   'nixl.agent.idle': 'Does not distinguish an agent that hangs from one without work.',
   'nixl.agent.restarts': 'An agent that restarts under another name is a new agent.',

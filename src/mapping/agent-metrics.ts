@@ -81,11 +81,23 @@ const LIFE_AND_RING: readonly MetricRow[] = [
     (agent) => (agent.suspect ? 1 : 0)],
 ];
 
+/** Each page and export has it once for each agent: queries join it to the other series. */
+const INFO: NumberMetric = {
+  name: semconv.METRIC_NIXL_AGENT_INFO,
+  kind: 'gauge',
+  unit: '{agent}',
+  description: '1, by engine, instance, role and ranks of the agent, as far as its process and its name tell.',
+  divisor: 1,
+  isInfo: true,
+  points: [{ labels: NO_LABELS, read: () => 1 }],
+};
+
 /** Returns the metrics of an agent. `rows`: exported events. Memory metrics need a memory event among them. */
 export function agentMetrics(rows: readonly EventRow[]): NumberMetric[] {
   const memory = rows.some(({ category }) => category === Category.MEMORY) ? MEMORY : [];
-  return [...memory, ...LIFE_AND_RING].map(([name, kind, unit, description, read, divisor = 1]) => {
+  const metrics = [...memory, ...LIFE_AND_RING].map(([name, kind, unit, description, read, divisor = 1]) => {
     const point = typeof read === 'function' ? { labels: NO_LABELS, read } : numberPoint(read);
     return { name, kind, unit, description, divisor, points: [point] };
   });
+  return [INFO, ...metrics];
 }

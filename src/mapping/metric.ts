@@ -40,6 +40,8 @@ interface MetricBase<Value> {
   readonly divisor: number;
   /** True for NIXL's own series in naming `nixl`: they carry the labels of NIXL's exporter. */
   readonly isNixlSeries?: boolean;
+  /** True for the one metric that carries the agent's engine, instance and ranks as attributes. */
+  readonly isInfo?: boolean;
   /** What read() needs of a snapshot beside the usual. */
   readonly needs?: 'sizeClasses' | 'timeModels';
   readonly points: readonly Point<Value>[];

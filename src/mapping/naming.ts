@@ -1,4 +1,5 @@
 /** Two namings of the same numbers, and the spelling of labels in each. */
+import { type EngineIdentity, rankText } from '../engines/engine-identity.js';
 import { countsOf } from '../ground/maps.js';
 import type { AttributeValue } from './attribute-values.js';
 import * as semconv from './semconv.js';
@@ -31,7 +32,23 @@ const OTEL_LABELS_OF_SERVE = {
   version: 'service.version', // this one and the next of OpenTelemetry's semantic conventions
   node_version: 'process.runtime.version',
 } as const;
-const ALL_OTEL_LABELS = { ...OTEL_LABELS, ...OTEL_LABELS_OF_SERVE };
+/** Labels of `nixl.agent.info`, as above. A configured attribute of the same name has their place. */
+const OTEL_LABELS_OF_INFO = {
+  display_name: semconv.ATTR_NIXL_AGENT_DISPLAY_NAME,
+  engine: semconv.ATTR_NIXL_AGENT_ENGINE,
+  part: semconv.ATTR_NIXL_AGENT_PART,
+  engine_instance: semconv.ATTR_NIXL_AGENT_INSTANCE, // `instance` belongs to Prometheus
+  model: semconv.ATTR_NIXL_AGENT_MODEL,
+  role: semconv.ATTR_NIXL_AGENT_ROLE,
+  dp_rank: semconv.ATTR_NIXL_AGENT_RANK_DP,
+  pp_rank: semconv.ATTR_NIXL_AGENT_RANK_PP,
+  tp_rank: semconv.ATTR_NIXL_AGENT_RANK_TP,
+  ep_rank: semconv.ATTR_NIXL_AGENT_RANK_EP,
+  ranks: semconv.ATTR_NIXL_AGENT_RANKS,
+  pid: 'process.pid', // of OpenTelemetry's semantic conventions
+} as const;
+export const INFO_LABELS = Object.keys(OTEL_LABELS_OF_INFO);
+const ALL_OTEL_LABELS = { ...OTEL_LABELS, ...OTEL_LABELS_OF_SERVE, ...OTEL_LABELS_OF_INFO };
 
 /** Distinguishes the series of one metric and agent. */
 export type LabelKey = keyof typeof ALL_OTEL_LABELS;
@@ -81,6 +98,9 @@ export interface AgentIdentity {
   readonly attributes?: Attributes;
   /** Labels that only NIXL's own series have. */
   readonly nixlLabels?: Attributes;
+  /** Engine, instance and ranks, which only `nixl.agent.info` has. */
+  readonly engine?: EngineIdentity | undefined;
+  readonly pid?: number | undefined;
 }
 
 export function agentAttributes(naming: Naming, { agent, hostname, directory, attributes }: AgentIdentity): Attributes {
@@ -92,6 +112,33 @@ export function agentAttributes(naming: Naming, { agent, hostname, directory, at
 /** Returns the attributes of series that belong to no agent. */
 export function hostAttributes(naming: Naming, hostname: string): Attributes {
   return naming === 'nixl' ? { [HOST]: hostname } : {};
+}
+
+/** Returns the attributes of `nixl.agent.info`: what is known of the agent's engine, beside `base`, whose names have the first claim. */
+export function infoAttributes(naming: Naming, base: Attributes, { engine = {}, pid }: AgentIdentity): Attributes {
+  const { ranks = {}, label, instance } = engine;
+  const values: Readonly<Record<keyof typeof OTEL_LABELS_OF_INFO, AttributeValue | undefined>> = {
+    display_name: label,
+    engine: engine.engine,
+    part: engine.part,
+    engine_instance: instance,
+    model: engine.model,
+    role: engine.role,
+    dp_rank: ranks.dp,
+    pp_rank: ranks.pp,
+    tp_rank: ranks.tp,
+    ep_rank: ranks.ep,
+    ranks: rankText(ranks),
+    pid,
+  };
+  const taken = new Set(Object.keys(base).map(prometheusSpelling));
+  const attributes = { ...base };
+  for (const [key, name] of Object.entries(OTEL_LABELS_OF_INFO)) {
+    const value = values[key as keyof typeof OTEL_LABELS_OF_INFO];
+    const spelled = naming === 'nixl' ? key : name;
+    if (value !== undefined && !taken.has(prometheusSpelling(spelled))) attributes[spelled] = value;
+  }
+  return attributes;
 }
 
 export function withLabels(naming: Naming, base: Attributes, labels: Labels): Attributes {

@@ -70,6 +70,8 @@ export const METRIC_NIXL_EVENT_LAST = 'nixl.event.last' as const;
 /** Histogram. Values of performance events without a dedicated metric. */
 export const METRIC_NIXL_EVENT_DISTRIBUTION = 'nixl.event.distribution' as const;
 
+/** Gauge, {agent}. 1, by engine, instance, role and ranks of the agent, as far as its process and its name tell. */
+export const METRIC_NIXL_AGENT_INFO = 'nixl.agent.info' as const;
 /** Gauge, {agent}. 1 while the agent's process is seen to live, 0 once it has ended; absent if that cannot be seen. */
 export const METRIC_NIXL_AGENT_UP = 'nixl.agent.up' as const;
 /** Gauge, s. Time since the agent's last event. */
@@ -171,6 +173,28 @@ export const ATTR_NIXL_TRANSFER_DIRECTION = 'nixl.transfer.direction' as const;
 export const ATTR_NIXL_TRANSFER_UP_TO_BYTES = 'nixl.transfer.up_to_bytes' as const;
 /** `alive`, `dead` or `unknown`; `life` in naming `nixl`. */
 export const ATTR_NIXL_AGENT_LIFE = 'nixl.agent.life' as const;
+/** Engine of `nixl.agent.info`, as `vllm`; `engine` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_ENGINE = 'nixl.agent.engine' as const;
+/** Name for people, as `vllm :8100 decode TP1`; `display_name` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_DISPLAY_NAME = 'nixl.agent.display_name' as const;
+/** Part of the engine that owns the agent, as `connector`; `part` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_PART = 'nixl.agent.part' as const;
+/** Port of the engine's instance, as `:8100`; `engine_instance` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_INSTANCE = 'nixl.agent.instance' as const;
+/** Model that the instance serves; `model` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_MODEL = 'nixl.agent.model' as const;
+/** `prefill`, `decode`, `encode`, `sender` or `receiver`; `role` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_ROLE = 'nixl.agent.role' as const;
+/** Rank in data parallelism; `dp_rank` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_RANK_DP = 'nixl.agent.rank.dp' as const;
+/** Rank in pipeline parallelism; `pp_rank` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_RANK_PP = 'nixl.agent.rank.pp' as const;
+/** Rank in tensor parallelism; `tp_rank` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_RANK_TP = 'nixl.agent.rank.tp' as const;
+/** Rank in expert parallelism; `ep_rank` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_RANK_EP = 'nixl.agent.rank.ep' as const;
+/** All ranks in one text, as `DP0 TP1`; `ranks` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_RANKS = 'nixl.agent.ranks' as const;
 /** State of a file or directory in `nixl.collector.problems`; `state` in naming `nixl`. */
 export const ATTR_NIXL_RING_STATE = 'nixl.ring.state' as const;
 /** `free`, `lacking`, `live`, `ended` or `state`; `use` in naming `nixl`. */

@@ -16,6 +16,7 @@ import { ExportLog } from './outputs/export-log.js';
 import type { Output } from './outputs/output.js';
 import { exporterLabels, openOutput } from './outputs/outputs.js';
 import { ownProcess } from './own-process.js';
+import type { ServedAgent } from '../view/model/agent-model.js';
 import type { ServeResource } from './outputs/resource.js';
 import type { ServeSettings } from '../settings/serve-rows.js';
 
@@ -87,6 +88,8 @@ export async function openPipeline(
     },
     /** Returns the configured attributes of an agent's series. */
     attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),
+    engineOf: (agent: Pick<ServedAgent, 'id' | 'agent' | 'pid' | 'life'>) =>
+      builderMetrics.agentAttributes.identities.of(agent),
     failingExporters: () =>
       outputs.flatMap(({ name, failing }) => {
         const failure = failing?.();

@@ -55,7 +55,7 @@ export async function whileServing(
   let endHistory: (() => void) | undefined;
   try {
     pipeline = await openPipeline(rings, settings, beforeDrains, gate);
-    const { exposition, peek, attributesOf, failingExporters } = pipeline;
+    const { exposition, peek, attributesOf, engineOf, failingExporters } = pipeline;
     if (exposition !== undefined) server?.route('/metrics', exposition);
     server?.route('/readyz', (_, answer) => {
       const { ready, text } = readiness(peek());
@@ -69,6 +69,7 @@ export async function whileServing(
         customErrors: rings.customEvents.filter(isCustomError),
         rankVariable: rings.rankVariable,
         attributesOf,
+        engineOf,
         endedKeptMs: settings.endedKept,
         acceptMs: settings.acceptAfter,
         failingExporters,

@@ -21,6 +21,7 @@ import {
 } from '../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { DIRECTORIES } from './directories-row.js';
+import { ENGINE_ROWS } from './engine-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
 import { HISTOGRAMS } from './histograms.js';
 import { drainIntervalFor, exporterVariable } from './nixl-variables.js';
@@ -134,7 +135,7 @@ export const OPTION_ROWS = {
     group: 'Series',
     default: DEFAULT_SERIES_PRESET,
     description:
-      "series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 134; `full`: all that there are, 274, and 34 for each class of sizes that it moves",
+      "series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 135; `full`: all that there are, 275, and 34 for each class of sizes that it moves",
     details: 'Not together with `builders`.',
   },
   hostname: {
@@ -219,6 +220,14 @@ export const OPTION_ROWS = {
     description:
       'attributes of every series of an agent; `kubernetes` for container, pod, namespace and node, with the names of OpenTelemetry',
     details: 'A file and the code can have custom ones as well.',
+  },
+  engines: {
+    shape: ENGINE_ROWS,
+    passedTo: 'profile',
+    type: 'readonly ConfiguredEngine[]',
+    defaultText: 'the engines that the package knows',
+    description:
+      'engines for `nixl.agent.info`: regular expressions for command lines and names of agents; they come before those that the package knows',
   },
   rankVariable: {
     shape: variableName,

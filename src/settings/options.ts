@@ -3,6 +3,7 @@
  */
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
 import type { AggregationOption, AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
+import type { ConfiguredEngine } from '../engines/identify.js';
 import type {
   AttributeSet,
   AttributeSpec,
@@ -38,8 +39,8 @@ export interface NixlOptions {
    */
   nixlLabels?: NixlLabels;
   /**
-   * Series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 134; `full`: all that there
-   * are, 274, and 34 for each class of sizes that it moves. Not together with `builders`. Default: `standard`.
+   * Series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 135; `full`: all that there
+   * are, 275, and 34 for each class of sizes that it moves. Not together with `builders`. Default: `standard`.
    */
   series?: SeriesPreset;
   /** Value of the label `hostname` in naming `nixl`. Default: os.hostname(). */
@@ -70,6 +71,11 @@ export interface NixlOptions {
    * OpenTelemetry. A file and the code can have custom ones as well.
    */
   attributes?: readonly (AttributeSpec | AttributeSet)[];
+  /**
+   * Engines for `nixl.agent.info`: regular expressions for command lines and names of agents; they come before those
+   * that the package knows. Default: the engines that the package knows.
+   */
+  engines?: readonly ConfiguredEngine[];
   /**
    * Environment variable of an agent's process that holds its local rank. Default: the environment's
    * NIXL_TELEMETRY_RANK_ENV, else `LOCAL_RANK`.

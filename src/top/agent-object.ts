@@ -8,13 +8,14 @@ import type { TopRow } from './tracker.js';
 /** Rates are bytes and events per second, times microseconds; null is unknown. */
 export function agentObject(row: TopRow): object {
   const { agent: model, transferTimeUs, postTimeUs } = row;
-  const { agent, place, host, pid, lost, suspect: missed, idleMs, txBytes, rxBytes } = model;
+  const { agent, place, host, pid, engine, lost, suspect: missed, idleMs, txBytes, rxBytes } = model;
   return {
     agent,
     place,
     host,
     state: stateOf(model),
     pid,
+    engine,
     ...Object.fromEntries(AGENT_COLUMNS.flatMap(({ json, value }) => (json ? [[json, value(row) ?? null]] : []))),
     transferTimeUs: timesObject(transferTimeUs),
     postTimeUs: timesObject(postTimeUs),

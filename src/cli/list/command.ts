@@ -2,6 +2,9 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { notEmpty, wholeNumber } from '../../settings/shape.js';
+import { ENGINE_VARIABLES } from '../../engines/engine-rows.js';
+import { EngineTable } from '../../engines/identify.js';
+import { readLineage } from '../../shm-bridge/lineage.js';
 import { missingSights } from '../../shm-bridge/process-sight.js';
 import { findWriters, inspectRing, readState, requireRings } from '../../shm-bridge/ring.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
@@ -33,6 +36,8 @@ interface ListRow extends Omit<RingInspection, 'consumed'>, ListedAgent {
   path: string;
   /** Time at which the header was read, milliseconds since the epoch. */
   takenMs: number;
+  /** Engine and ranks of the process that writes the ring. */
+  engine?: AgentModel['engine'];
   /** Only of a ring that is ready. */
   life?: AgentModel['life'] | undefined;
   /** User id; absent if the file cannot be examined. */
@@ -44,7 +49,7 @@ interface ListRow extends Omit<RingInspection, 'consumed'>, ListedAgent {
 }
 
 const HELP = `
-PENDING: events that no consumer has taken yet. FILL: share of the ring that they fill. held: a consumer of this
+ENGINE: the engine that has the agent, its instance, role and ranks, as its process, the ancestors and the name tell. PENDING: events that no consumer has taken yet. FILL: share of the ring that they fill. held: a consumer of this
 package drains the ring; held?: perhaps, one of another PID namespace. PID: the process that writes the ring; unknown if
 it may be one that this user cannot see. 2 writers: two processes can write the ring, and overwrite events of each other, unless one is a reader of
 NIXL's own. AGE: time since the file was created; an agent that restarts under its name uses the same file. SINCE:
@@ -83,6 +88,13 @@ const number = (field: 'wireVersion' | 'capacity' | 'pending' | 'writePos' | 're
 
 const COLUMNS = [
   { key: 'agent', heading: 'AGENT', text: ({ agent }) => oneLine(agent), order: ({ agent }) => numericKey(agent) },
+  {
+    key: 'engine',
+    heading: 'ENGINE',
+    text: ({ engine }) => ifKnown(engine?.label, oneLine),
+    order: ({ engine }) => engine?.label && numericKey(engine.label),
+    leaveOut: 3,
+  },
   { key: 'wire', heading: 'WIRE', ...number('wireVersion'), leaveOut: 1 },
   { key: 'slots', heading: 'SLOTS', ...number('capacity'), leaveOut: 4 },
   { key: 'pending', heading: 'PENDING', ...number('pending'), leaveOut: 3 },
@@ -226,13 +238,18 @@ const withWriter = (row: ListRow) => ({ ...row, writer: row.pid });
 function withProcesses(rows: readonly InspectedRow[]): ListRow[] {
   const paths = rows.map((row) => row.path);
   const [found, holders] = [findWriters(paths), lockHolders(paths)];
+  const engines = new EngineTable();
   const isSure = found.every((writers) => writers.length > 0) || missingSights().length === 0;
   return rows.map(({ consumed, ...row }, i) => {
     const [writers, held] = [found[i]!, consumed === undefined ? undefined : isHeld({ holder: holders[i], consumed })];
     const life = writers.length > 0 ? 'alive' : isSure ? 'dead' : 'unknown';
+    const [pid] = writers;
+    const lineage = pid === undefined ? undefined : readLineage(pid, ENGINE_VARIABLES);
+    const engine = row.state === 'ready' ? engines.identify(row.agent, lineage) : undefined;
     return {
       ...row,
-      pid: writers[0],
+      pid,
+      engine,
       life: row.state === 'ready' ? life : undefined,
       writers: writers.length < 2 ? undefined : writers,
       held,
@@ -257,9 +274,18 @@ function compare(a: number | string | undefined, b: number | string | undefined)
 
 /** Returns the table of a pipe, or one that is as wide as the terminal. */
 async function tableWriter(sort: ListSortKey): Promise<(rows: readonly ListRow[]) => string> {
-  const headings = COLUMNS.map(({ heading }) => heading);
-  const cells = (rows: readonly ListRow[]): string[][] => rows.map((row) => COLUMNS.map(({ text }) => text(row)));
-  if (!process.stdout.isTTY) return (rows) => table(headings, cells(rows));
+  const columnsOf = (rows: readonly ListRow[]): readonly ListColumn[] =>
+    rows.some(({ engine }) => engine?.label !== undefined) ? COLUMNS : COLUMNS.filter(({ key }) => key !== 'engine');
+  const cells = (rows: readonly ListRow[], columns: readonly ListColumn[]): string[][] =>
+    rows.map((row) => columns.map(({ text }) => text(row)));
+  if (!process.stdout.isTTY) {
+    return (rows) =>
+      table(
+        columnsOf(rows).map(({ heading }) => heading),
+        cells(rows, columnsOf(rows)),
+      );
+  }
   const { fittedTable } = await import('./fitted-table.js');
-  return (rows) => fittedTable(COLUMNS, cells(rows), process.stdout.columns || DEFAULT_COLUMNS, sort);
+  return (rows) =>
+    fittedTable(columnsOf(rows), cells(rows, columnsOf(rows)), process.stdout.columns || DEFAULT_COLUMNS, sort);
 }

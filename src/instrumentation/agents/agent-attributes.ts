@@ -1,4 +1,5 @@
 /** Configured attributes and NIXL's labels of each agent, looked up once per process and not once per collect. */
+import { EngineTable } from '../../engines/identify.js';
 import { type AgentSnapshot, AttributeRegistry, type Attributes } from '../../mapping/index.js';
 import { oneLine } from '../../ground/one-line.js';
 import { processStart } from '../../shm-bridge/agent-process.js';
@@ -7,6 +8,7 @@ import { readProcessIdentity } from '../../shm-bridge/process-identity.js';
 import { MOST_ATTRIBUTE_BYTES } from '../../ground/source-limits.js';
 import { readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
 import type { DiagOnce } from '../feed/diag-once.js';
+import { AgentIdentities } from './agent-identities.js';
 import { AgentInstances } from './agent-instances.js';
 import { factsIn, type KeptFacts, keptText } from './kept-facts.js';
 
@@ -21,6 +23,8 @@ interface AgentAttributesOptions {
   /** Name of the variable that holds an agent's local rank. */
   readonly rankVariable: string;
   readonly log: DiagOnce;
+  /** Default: without rows of the configuration. */
+  readonly engines?: EngineTable;
   /** Replacement in tests. */
   readonly readProcess?: typeof readAgentProcess;
   readonly readIdentity?: typeof readProcessIdentity;
@@ -47,6 +51,8 @@ const NONE: Known = { pid: undefined, attributes: {}, nixlLabels: {} };
 const WATCH_MS = 250;
 
 export class AgentAttributes {
+  /** Engines of the agents. */
+  readonly identities: AgentIdentities;
   readonly #options: AgentAttributesOptions;
   readonly #nixlLabels: AttributeRegistry;
   /** Undefined: no attribute or label needs the order of a process's agents. */
@@ -63,6 +69,7 @@ export class AgentAttributes {
 
   constructor(options: AgentAttributesOptions) {
     this.#options = options;
+    this.identities = new AgentIdentities({ table: options.engines ?? new EngineTable() });
     this.#nixlLabels = options.nixlLabels ?? new AttributeRegistry();
     const asked = [options.registry, this.#nixlLabels].some(({ needsInstance }) => needsInstance);
     this.#instances = asked ? new AgentInstances() : undefined;

@@ -9,6 +9,7 @@ import {
   type EventTally,
   type EventLabels,
   eventLabels,
+  infoAttributes,
   type Labels,
   type Metric,
   type Naming,
@@ -63,7 +64,8 @@ export class AgentSeries {
     this.#base = base;
     this.#frozen = frozen;
     const [merged, mergedOfNixl] = [new Map<Labels, Attributes>(), new Map<Labels, Attributes>()];
-    this.points = metrics.map(({ points, isNixlSeries = false }) => {
+    this.points = metrics.map(({ points, isNixlSeries = false, isInfo = false }) => {
+      if (isInfo) return points.map(() => this.#lasting(infoAttributes(naming, base, identity)));
       const [own, known] = isNixlSeries ? [ofNixl, mergedOfNixl] : [base, merged];
       return points.map(({ labels }) => madeOnce(known, labels, () => this.#lasting(withLabels(naming, own, labels))));
     });
@@ -138,8 +140,11 @@ export class AgentSeriesCache {
   readonly #options: AgentSeriesOptions;
   readonly #byId = new Map<number, AgentSeries>();
 
+  readonly #hasInfo: boolean;
+
   constructor(options: AgentSeriesOptions) {
     this.#options = options;
+    this.#hasInfo = options.metrics.some(({ isInfo }) => isInfo);
   }
 
   /** Returns series parallel to `agents` and forgets all other agents. */
@@ -165,10 +170,11 @@ export class AgentSeriesCache {
     const before = this.#byId.get(agent.id);
     if (before !== undefined && sticky) return before;
     const { attributes, nixlLabels } = agentAttributes.resolved(agent);
+    const engine = this.#hasInfo ? agentAttributes.identities.of(agent) : undefined;
     const known = before?.identity;
-    if (known?.attributes === attributes && known.nixlLabels === nixlLabels && known.directory === directory)
-      return before!;
-    const identity = { agent: agent.agent, hostname, directory, attributes, nixlLabels };
+    const isSame = known?.attributes === attributes && known.nixlLabels === nixlLabels && known.engine === engine;
+    if (isSame && known.directory === directory) return before!;
+    const identity = { agent: agent.agent, hostname, directory, attributes, nixlLabels, engine, pid: agent.pid };
     return new AgentSeries(naming, metrics, identity, frozen);
   }
 }

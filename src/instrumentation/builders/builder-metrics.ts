@@ -1,6 +1,7 @@
 /** Instruments of builders on a private MeterProvider, which each producer reads. */
 import type { DiagLogger, Meter } from '@opentelemetry/api';
 import type { ScopeMetrics } from '@opentelemetry/sdk-metrics';
+import { EngineTable } from '../../engines/identify.js';
 import { nixlLabelRegistry } from '../../mapping/index.js';
 import type { RingSource, Snapshot, SourceOptions } from '../../shm-bridge/index.js';
 import { AgentAttributes } from '../agents/agent-attributes.js';
@@ -46,7 +47,10 @@ export class BuilderMetrics {
     const log = new DiagOnce(logger);
     const made = new BuilderMetrics({
       processor: new MetricProcessor({ attributes: attributes.specs, hostname, builders }),
-      agentAttributes: new AgentAttributes({ registry: attributes, nixlLabels, hostname, rankVariable, log }),
+      agentAttributes: new AgentAttributes({
+        ...{ registry: attributes, nixlLabels, hostname, rankVariable, log },
+        engines: new EngineTable(profile.engines),
+      }),
       log,
     });
     made.processor.onMeterNeeded = () => made.start();

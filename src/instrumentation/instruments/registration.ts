@@ -53,7 +53,8 @@ export class Registration {
     this.#log = log;
     this.#now = options.now;
     this.#budgetMs = settings.durationBudgetMs;
-    const metrics = tallyMetrics(settings).filter(isInWords); // instruments have no histograms that are computed
+    // Instruments have no histograms that are computed. Their series stay for ever, so none may have what is learned later.
+    const metrics = tallyMetrics(settings).filter((metric) => isInWords(metric) && metric.isInfo !== true);
     this.#needs = needsOf(metrics);
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
     this.noop = isNoop(instruments);

@@ -26,6 +26,7 @@ export interface AnswerSource {
   readonly maintenance?: readonly Maintenance[];
   /** Percentiles of the last seconds; default: those of the recorder. */
   readonly recent?: Pick<Recorder['record']['recent'], 'of' | 'ofAll'>;
+  readonly engineOf: (agent: ServedAgent) => ServedAgent['engine'];
   /** Returns the GPUs of the agent's process, as CUDA_VISIBLE_DEVICES has them. */
   readonly gpusOf: (id: number) => string | undefined;
 }
@@ -84,7 +85,7 @@ export function answerOf<Agent extends ServedAgent>(
 
 /** Adds what the recording knows of an agent, without histograms. */
 function agentSummary(agent: ServedAgent, source: AnswerSource): ServedAgent {
-  const { recorder, sample, gpusOf, recent = recorder.record.recent } = source;
+  const { recorder, sample, engineOf, gpusOf, recent = recorder.record.recent } = source;
   const { ends, quiet, memory, troubles } = recorder.record;
   const { id, lastEventMs, startTimeMs } = agent;
   return {
@@ -98,6 +99,7 @@ function agentSummary(agent: ServedAgent, source: AnswerSource): ServedAgent {
     troubles: sample.troubles.get(id) ?? {},
     recentTransferTimeUs: recent.of(agent, 'transferTimesUs'),
     recentPostTimeUs: recent.of(agent, 'postTimesUs'),
+    engine: engineOf(agent),
     gpus: gpusOf(id),
     transferTimesUs: undefined,
     postTimesUs: undefined,

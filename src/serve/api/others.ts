@@ -28,6 +28,7 @@ const OF_ONE: readonly (keyof ServedAgent)[] = [
   'failedMs',
   'memoryGrowth',
   'quietSinceMs',
+  'engine',
   'gpus',
   'recentTransferTimeUs',
   'recentPostTimeUs',

@@ -12,7 +12,7 @@ import { note, warnOnce } from '../../process/output.js';
 import type { FailingExporter } from '../../view/verdict/types.js';
 import { agentAnswer, type DetailSource } from './agent-detail.js';
 import { AgentProcesses } from './agent-processes.js';
-import { agentsAnswer, agentsSummary, MAX_LISTED_AGENTS } from './agents.js';
+import { agentsAnswer, agentsSummary, type AnswerSource, MAX_LISTED_AGENTS } from './agents.js';
 import type { SizeWatch } from '../../instrumentation/sizes/size-watch.js';
 import type { FindingCount } from '../../instrumentation/serve-state.js';
 import { AGENTS_PATH, API, MAINTENANCE_PATH, type ServeFacts } from '../../view/answers/answer.js';
@@ -46,6 +46,7 @@ export interface ServeContext {
   readonly rankVariable: string;
   /** Returns the configured attributes of an agent's series. */
   readonly attributesOf: (agent: AgentSnapshot) => Readonly<Record<string, unknown>>;
+  readonly engineOf: AnswerSource['engineOf'];
   readonly endedKeptMs: number;
   /** Time after which transfers that became slower count as usual. */
   readonly acceptMs: number;
@@ -86,7 +87,8 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
   const maintenance = new MaintenanceLog(place);
   const incidents = new ServeIncidents(place, (sample) => ({
     ...{ facts, recorder, sample, failingExporters: context.failingExporters() },
-    ...{ judge: context.sizes.judge, maintenance: maintenance.at(Date.now()), gpusOf: () => undefined },
+    ...{ judge: context.sizes.judge, maintenance: maintenance.at(Date.now()) },
+    ...{ engineOf: context.engineOf, gpusOf: () => undefined },
   }));
   context.showFindings(() => incidents.findings);
   const answers = new SampleAnswers();
@@ -128,6 +130,7 @@ function agents(
         judge: context.sizes.judge,
         lastTrouble: incidents.lastTrouble,
         maintenance: maintenance.at(Date.now()),
+        engineOf: context.engineOf,
         gpusOf: (id) => processes.of(id).gpus,
         processOf: (id) => processes.of(id),
         attributesOf: context.attributesOf,

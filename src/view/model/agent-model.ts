@@ -2,6 +2,7 @@
  * The one model of an agent, whatever it was made from: page, top, list, JSON, verdict and history read it. docs/json.md describes
  * the fields. Pure; the live page uses this module, too.
  */
+import type { EngineIdentity } from '../../engines/engine-identity.js';
 import type { ExponentialTally } from '../../ground/exponential.js';
 import type { AgentLife } from '../../ground/tally.js';
 import type { Percentiles } from '../figures/percentiles.js';
@@ -79,6 +80,8 @@ export interface AgentModel<Id extends AgentId = AgentId, Times = TimeCounts> {
   /** Times of the transfers in the last ten seconds, in the shorter known time, or in the last rare flush; absent without a transfer. */
   readonly recentTransferTimeUs?: Percentiles | undefined;
   readonly recentPostTimeUs?: Percentiles | undefined;
+  /** Engine, instance and ranks, as far as its process and its name tell. */
+  readonly engine?: EngineIdentity | undefined;
   /** CUDA_VISIBLE_DEVICES of its process. */
   readonly gpus?: string | undefined;
   readonly transferTimesUs?: Times | undefined;

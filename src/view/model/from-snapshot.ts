@@ -71,6 +71,7 @@ function modelOf(agent: AgentSnapshot, name: string, errors: readonly number[]):
     troubles: NO_TROUBLES,
     recentTransferTimeUs: undefined,
     recentPostTimeUs: undefined,
+    engine: undefined,
     gpus: undefined,
     ...fieldsOf(agent),
   };

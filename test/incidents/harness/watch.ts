@@ -51,6 +51,7 @@ export class Watch {
       sample,
       failingExporters: [],
       judge: this.#slowness.sample(judged),
+      engineOf: () => undefined,
       gpusOf: () => undefined,
     });
     const { findings } = verdictOf(verdictInput(answer, { name: 'host' }));

@@ -57,6 +57,7 @@ function sourceOf(snapshots: readonly Snapshot[], customErrors: readonly CustomE
     sample,
     failingExporters: [],
     judge: { facts: [], unjudged: 0 },
+    engineOf: () => ({ engine: 'vllm' }),
     gpusOf: (id: number) => `${id},7`,
     processOf: (id: number) => ({ uid: 1000, rank: String(id), gpuModels: ['H100'] }),
     attributesOf: ({ agent }: AgentSnapshot) => ({ pool: agent }),

@@ -79,6 +79,7 @@ async function publish(agents: number) {
       customErrors: [],
       endedKeptMs: 3_600_000,
       rankVariable: 'LOCAL_RANK',
+      engineOf: () => undefined,
       attributesOf: ({ agent }) => ({ pool: agent }),
       failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
       sizes: { read: () => Promise.resolve(undefined), judge: new SlownessJudge() },

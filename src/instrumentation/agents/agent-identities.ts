@@ -1,0 +1,101 @@
+/** Engine, instance and ranks of each agent, read once or twice in the life of its process and not once per collect. */
+import type { EngineIdentity } from '../../engines/engine-identity.js';
+import { ENGINE_VARIABLES } from '../../engines/engine-rows.js';
+import type { EngineTable } from '../../engines/identify.js';
+import type { AgentSnapshot } from '../../mapping/index.js';
+import { readLineage } from '../../shm-bridge/lineage.js';
+import { missingSights } from '../../shm-bridge/process-sight.js';
+
+/** An engine may name its processes after it has made its agents: they are read once more after this time. */
+const AGAIN_MS = 30_000;
+/** An identity that nobody asks for is kept for this time: that of an ended agent cannot be read again. */
+const UNUSED_MS = 3_600_000;
+
+type Agent = Pick<AgentSnapshot, 'id' | 'agent' | 'life'> & { readonly pid?: number | undefined };
+
+interface Known {
+  readonly pid: number | undefined;
+  readonly life: AgentSnapshot['life'];
+  readonly identity: EngineIdentity;
+  /** Time of the second reading; Infinity if there is none to come. */
+  readonly againMs: number;
+  usedMs: number;
+}
+
+interface AgentIdentitiesOptions {
+  readonly table: EngineTable;
+  /** Replacements in tests. */
+  readonly now?: () => number;
+  readonly lineageOf?: typeof readLineage;
+  readonly look?: typeof missingSights;
+}
+
+export class AgentIdentities {
+  readonly #table: EngineTable;
+  readonly #now: () => number;
+  readonly #lineageOf: typeof readLineage;
+  readonly #look: typeof missingSights;
+  readonly #byId = new Map<number, Known>();
+  #sweptMs = -Infinity;
+  #unseen: { readonly why: string; readonly ms: number } | undefined;
+
+  constructor({
+    table,
+    now = () => performance.now(),
+    lineageOf = readLineage,
+    look = missingSights,
+  }: AgentIdentitiesOptions) {
+    this.#table = table;
+    this.#now = now;
+    this.#lineageOf = lineageOf;
+    this.#look = look;
+  }
+
+  /** Returns the same object as long as nothing changes. An agent keeps its identity after the end of its process. */
+  of(agent: Agent): EngineIdentity {
+    const now = this.#now();
+    this.#sweep(now);
+    const { id, pid, life } = agent;
+    const before = this.#byId.get(id);
+    if (before !== undefined) {
+      before.usedMs = now;
+      if (before.pid !== undefined && (pid === undefined || life === 'dead')) return before.identity;
+      if (before.pid === pid && before.life === life && now < before.againMs) return before.identity;
+    }
+    const read = this.#read(agent);
+    // A second look that finds nothing came after the end of the process.
+    const identity = read === undefined || isSame(before?.identity, read) ? before!.identity : read;
+    const isSecond = before !== undefined && before.pid === pid;
+    const againMs = pid === undefined || isSecond ? Infinity : now + AGAIN_MS;
+    this.#byId.set(id, { pid, life, identity, againMs, usedMs: now });
+    return identity;
+  }
+
+  /** Returns undefined if the process is gone and an earlier look had seen it. */
+  #read({ id, agent, pid, life }: Agent): EngineIdentity | undefined {
+    const lineage = pid === undefined || life === 'dead' ? undefined : this.#lineageOf(pid, ENGINE_VARIABLES);
+    if (lineage === undefined && this.#byId.get(id)?.pid !== undefined && this.#byId.get(id)?.pid === pid)
+      return undefined;
+    return this.#table.identify(agent, lineage, this.#whyUnseen(life));
+  }
+
+  #whyUnseen(life: AgentSnapshot['life']): string {
+    if (life === 'dead') return 'its process had ended before it was seen';
+    const now = this.#now();
+    if (this.#unseen === undefined || now - this.#unseen.ms > AGAIN_MS) {
+      const why = this.#look().map((missing) => missing.why);
+      this.#unseen = { why: ['its process is not seen', ...why.slice(0, 1)].join(': '), ms: now };
+    }
+    return this.#unseen.why;
+  }
+
+  #sweep(now: number): void {
+    if (now - this.#sweptMs < UNUSED_MS / 60) return;
+    this.#sweptMs = now;
+    for (const [id, { usedMs }] of this.#byId) if (now - usedMs > UNUSED_MS) this.#byId.delete(id);
+  }
+}
+
+function isSame(a: EngineIdentity | undefined, b: EngineIdentity): boolean {
+  return a !== undefined && JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,61 @@
+/** The process of an agent and its ancestors, from /proc. Linux only. */
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Lineage, ProcessLine } from '../engines/engine-identity.js';
+import { attempt } from '../ground/errors.js';
+import { initialEnvironment } from './agent-process.js';
+
+/** An engine has at most four processes between its command and a worker; shells and supervisors are above. */
+const MOST_ANCESTORS = 12;
+/** A command line can have megabytes; that of an engine has its configuration as JSON. */
+const MOST_COMMAND_BYTES = 65_536;
+
+/**
+ * Returns the process, its parent, and so on; undefined if the process has ended or is not visible. `variables`: those to keep.
+ * `procDir`: for tests.
+ */
+export function readLineage(pid: number, variables: readonly string[], procDir = '/proc'): Lineage | undefined {
+  const lines: ProcessLine[] = [];
+  for (let next = pid; next > 0 && lines.length < MOST_ANCESTORS;) {
+    const parent = parentOf(next, procDir);
+    const argv = argumentsOf(next, procDir);
+    if (parent === undefined || argv === undefined) break;
+    lines.push({ pid: next, argv, environment: someOf(initialEnvironment(next, procDir), variables) });
+    next = parent;
+  }
+  return lines.length === 0 ? undefined : lines;
+}
+
+function parentOf(pid: number, procDir: string): number | undefined {
+  const text = attempt(() => readFileSync(join(procDir, String(pid), 'stat'), 'latin1'));
+  const parent = text?.slice(text.lastIndexOf(')') + 2).split(' ')[1];
+  return parent === undefined ? undefined : Number(parent);
+}
+
+/** A process that renames itself leaves zeros behind its new name. Its comm would be cut at 15 bytes. */
+function argumentsOf(pid: number, procDir: string): string[] | undefined {
+  const text = attempt(() => firstBytes(join(procDir, String(pid), 'cmdline')));
+  return text?.replace(/[\0 ]+$/, '').split('\0');
+}
+
+function firstBytes(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(MOST_COMMAND_BYTES);
+    let length = 0;
+    // One read returns at most a page of some kernels.
+    for (let got = -1; got !== 0 && length < buffer.length; length += got) {
+      got = readSync(file, buffer, length, buffer.length - length, null);
+    }
+    return buffer.toString('utf8', 0, length);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function someOf(
+  environment: ReadonlyMap<string, string> | undefined,
+  names: readonly string[],
+): ReadonlyMap<string, string> | undefined {
+  return environment && new Map([...environment].filter(([name]) => names.includes(name)));
+}
