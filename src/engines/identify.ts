@@ -170,7 +170,5 @@ function fieldsIn(groups: Readonly<Record<string, string | undefined>> = {}): En
 function withoutUnknown(fields: {
   readonly [Field in keyof EngineIdentity]: EngineIdentity[Field] | undefined;
 }): EngineIdentity {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''),
-  ) as EngineIdentity;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
 }
