@@ -1,5 +1,5 @@
 /** Public API of opentelemetry-instrumentation-nixl. test/api-report.txt has all signatures. */
-export type { ConfiguredEngine } from './engines/identify.js';
+export type { ConfiguredEngine } from './engines/engine-identity.js';
 export type { ExponentialTally } from './ground/exponential.js';
 export { NixlTelemetryError, type NixlTelemetryErrorCode } from './ground/errors.js';
 export { MetricProcessor, type MetricProcessorOptions } from './instrumentation/builders/metric-processor.js';

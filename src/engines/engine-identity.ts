@@ -8,6 +8,18 @@ export type Ranks = Readonly<Partial<Record<RankKind, number>>>;
 /** Fields that are texts, and that a row of the configuration can find. */
 export const IDENTITY_TEXTS = ['part', 'instance', 'model', 'role'] as const;
 
+/** Names that groups of patterns in rows of the configuration may have. */
+export const ROW_GROUPS: readonly string[] = [...IDENTITY_TEXTS, ...RANK_KINDS];
+
+/** A row of the configuration. Groups of the patterns with the names of fields or kinds of ranks give their values. */
+export interface ConfiguredEngine {
+  readonly engine: string;
+  /** Searched in the command lines of the agent's process and its ancestors. */
+  readonly command?: string;
+  /** Searched in the agent's name. Of two patterns both must match. */
+  readonly agent?: string;
+}
+
 /** A field that is not known is absent: nothing is guessed. */
 export interface EngineIdentity {
   readonly engine?: string;

@@ -1,6 +1,7 @@
 /** Finds the engine, the instance and the ranks of an agent by its name, its process and the ancestors. Pure. */
 import { oneLine } from '../ground/one-line.js';
 import {
+  type ConfiguredEngine,
   type EngineIdentity,
   IDENTITY_TEXTS,
   labelOf,
@@ -12,21 +13,9 @@ import {
 } from './engine-identity.js';
 import { AGENT_NAMES, ENGINES, type EngineRow, isShellText, type Launch, UUID_NAME } from './engine-rows.js';
 
-/** A row of the configuration. Groups of the patterns with the names of fields or kinds of ranks give their values. */
-export interface ConfiguredEngine {
-  readonly engine: string;
-  /** Searched in the command lines of the agent's process and its ancestors. */
-  readonly command?: string;
-  /** Searched in the agent's name. Of two patterns both must match. */
-  readonly agent?: string;
-}
-
 /** Longest text in which a pattern is searched, and longest value that one finds. */
 const MOST_TEXT = 4096;
 const MOST_VALUE = 200;
-
-/** Groups of the patterns of rows, by the names that they may have. */
-export const ROW_GROUPS: readonly string[] = [...IDENTITY_TEXTS, ...RANK_KINDS];
 
 export class EngineTable {
   readonly #rows: readonly { readonly engine: string; readonly command?: RegExp; readonly agent?: RegExp }[];

@@ -1,5 +1,5 @@
 /** Shape of rows of engines that the configuration adds to the table. */
-import { type ConfiguredEngine, ROW_GROUPS } from '../engines/identify.js';
+import { type ConfiguredEngine, ROW_GROUPS } from '../engines/engine-identity.js';
 import { reasonOf } from '../ground/errors.js';
 import { also, list, object, pattern, type Shape, textShape } from './shape.js';
 

@@ -3,7 +3,7 @@
  */
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
 import type { AggregationOption, AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
-import type { ConfiguredEngine } from '../engines/identify.js';
+import type { ConfiguredEngine } from '../engines/engine-identity.js';
 import type {
   AttributeSet,
   AttributeSpec,

@@ -38,7 +38,7 @@ async function loadedBy(
 
 it.each([
   ['rings.js', 9],
-  ['testing.js', 50],
+  ['testing.js', 51],
 ])('%s loads no package at all, and at most %d files', async (entry, most) => {
   const { packages, files } = await loadedBy([path.join(ROOT, 'dist', entry)]);
   expect(packages).toEqual([]);
@@ -57,12 +57,12 @@ describe('a command loads what it needs:', () => {
   it.each<[most: number, packages: readonly string[], args: readonly string[]]>([
     [8, [], ['--version']],
     [10, commander, ['--help']],
-    [33, commander, ['list', '--dir', 'RINGS']],
+    [38, commander, ['list', '--dir', 'RINGS']],
     [34, commander, ['read', 'RINGS/agent']],
-    [82, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [86, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
     [23, commander, ['doctor', '--help']],
-    [67, withApi, ['config', 'schema']],
-    [77, withApi, ['serve', '--help']],
+    [69, withApi, ['config', 'schema']],
+    [79, withApi, ['serve', '--help']],
   ])('at most %d files and %j for %j', async (most, expected, args) => {
     const writer = new RingWriter(path.join(temporaryDirectory(), 'agent'));
     const given = args.map((one) => one.replace('RINGS', path.dirname(writer.path)));

@@ -6,7 +6,7 @@ import { NixlInstrumentation, NixlMetricProducer } from '../../src/index.js';
 import { BUILDER_NAMES } from '../../src/settings/metric-builder.js';
 import { SELF_METRICS } from '../../src/instrumentation/self-metrics.js';
 import { SERVE_METRICS } from '../../src/instrumentation/serve-metrics.js';
-import { EVENTS, metricsOf, NAMINGS, PRESETS, withLabels } from '../../src/mapping/index.js';
+import { EVENTS, INFO_LABELS, metricsOf, NAMINGS, PRESETS, withLabels } from '../../src/mapping/index.js';
 import * as semconv from '../../src/mapping/semconv.js';
 import { RingWriter } from '../../src/rings.js';
 import { ManualReader, metricsIn, ofAnotherMake, providerWith } from '../instrumentation/readers.js';
@@ -108,6 +108,7 @@ it('every exported name has a constant, and every constant is exported', async (
         {
           ...{ exporter: 'otlp', result: 'success', reason: 'busy' },
           ...{ kind: 'ended', level: 'note' },
+          ...Object.fromEntries(INFO_LABELS.map((label) => [label, ''])),
         },
       ),
     ),

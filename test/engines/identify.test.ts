@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Lineage } from '../../src/engines/engine-identity.js';
-import { type ConfiguredEngine, EngineTable } from '../../src/engines/identify.js';
+import type { ConfiguredEngine, Lineage } from '../../src/engines/engine-identity.js';
+import { EngineTable } from '../../src/engines/identify.js';
 
 const UUID = '0b7a1f3e-5c1d-4f7a-9a43-2f0e6f1f9b11';
 
