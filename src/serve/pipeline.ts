@@ -1,6 +1,7 @@
 /** Pipeline of serve: one source, and one output per exporter. */
 import { intervalText } from '../ground/figures/clock.js';
 import { diag } from '@opentelemetry/api';
+import type { IdentifiedAgent } from '../instrumentation/agents/agent-identities.js';
 import { BuilderMetrics } from '../instrumentation/builders/builder-metrics.js';
 import { type ProducerSettings, warnOfNoEffect } from '../settings/settings.js';
 import { LateFeed, SourceFeed } from '../instrumentation/feed/snapshot-feed.js';
@@ -16,7 +17,6 @@ import { ExportLog } from './outputs/export-log.js';
 import type { Output } from './outputs/output.js';
 import { exporterLabels, openOutput } from './outputs/outputs.js';
 import { ownProcess } from './own-process.js';
-import type { ServedAgent } from '../view/model/agent-model.js';
 import type { ServeResource } from './outputs/resource.js';
 import type { ServeSettings } from '../settings/serve-rows.js';
 
@@ -88,8 +88,7 @@ export async function openPipeline(
     },
     /** Returns the configured attributes of an agent's series. */
     attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),
-    engineOf: (agent: Pick<ServedAgent, 'id' | 'agent' | 'pid' | 'life'>) =>
-      builderMetrics.agentAttributes.identities.of(agent),
+    engineOf: (agent: IdentifiedAgent) => builderMetrics.agentAttributes.identities.of(agent),
     failingExporters: () =>
       outputs.flatMap(({ name, failing }) => {
         const failure = failing?.();

@@ -11,7 +11,7 @@ const AGAIN_MS = 30_000;
 /** An identity that nobody asks for is kept for this time: that of an ended agent cannot be read again. */
 const UNUSED_MS = 3_600_000;
 
-type Agent = Pick<AgentSnapshot, 'id' | 'agent' | 'life'> & { readonly pid?: number | undefined };
+export type IdentifiedAgent = Pick<AgentSnapshot, 'id' | 'agent' | 'life'> & { readonly pid?: number | undefined };
 
 interface Known {
   readonly pid: number | undefined;
@@ -52,7 +52,7 @@ export class AgentIdentities {
   }
 
   /** Returns the same object as long as nothing changes. An agent keeps its identity after the end of its process. */
-  of(agent: Agent): EngineIdentity {
+  of(agent: IdentifiedAgent): EngineIdentity {
     const now = this.#now();
     this.#sweep(now);
     const { id, pid, life } = agent;
@@ -72,7 +72,7 @@ export class AgentIdentities {
   }
 
   /** Returns undefined if the process is gone and an earlier look had seen it. */
-  #read({ id, agent, pid, life }: Agent): EngineIdentity | undefined {
+  #read({ id, agent, pid, life }: IdentifiedAgent): EngineIdentity | undefined {
     const lineage = pid === undefined || life === 'dead' ? undefined : this.#lineageOf(pid, ENGINE_VARIABLES);
     if (lineage === undefined && this.#byId.get(id)?.pid !== undefined && this.#byId.get(id)?.pid === pid)
       return undefined;
