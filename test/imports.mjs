@@ -20,6 +20,7 @@ const VIEW = [
   'view/answers',
   'view/client',
   'view/rings',
+  'view/comparison',
 ];
 const SERVE = [
   'serve/http',
@@ -71,6 +72,7 @@ const ROOMS = {
   'view/answers': ['ground', 'view/model', 'view/sizes', 'view/slowness', 'view/verdict', 'view/incidents'],
   'view/client': ['ground', 'settings', 'process', 'node:', 'commander'],
   'view/rings': ['ground', 'shm-bridge', 'process', 'view/figures', 'node:'],
+  'view/comparison': ['ground', 'view/figures', 'view/sizes'],
 
   report: ['ground', ...VIEW], // pure, but for files of a report
 
@@ -101,6 +103,7 @@ const ROOMS = {
   top: [...LIBRARY, ...VIEW, 'process', 'node:'],
 
   // The commands.
+  'cli/compare': COMMAND,
   'cli/completion': COMMAND,
   'cli/config': [...COMMAND, ...SERVE, 'yaml'],
   'cli/demo': [...COMMAND, ...SERVE, 'page'], // is serve with agents
@@ -115,6 +118,7 @@ const ROOMS = {
   // src/cli/*.ts: the program and what several commands share.
   cli: [
     ...COMMAND,
+    'cli/compare',
     'cli/completion',
     'cli/config',
     'cli/demo',

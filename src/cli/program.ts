@@ -48,6 +48,12 @@ const COMMANDS: CommandRows = {
     docs: 'json.md',
     load: async () => (await import('./maintenance/command.js')).defineMaintenance,
   },
+  compare: {
+    description: 'tell whether transfers of one run take longer than those of another',
+    docs: 'compare.md',
+    argument: ['<report...>', 'reports of run: A.json and B.json, or those of side A'],
+    load: async () => (await import('./compare/command.js')).defineCompare,
+  },
   doctor: {
     description: 'find out why there are no metrics, or too few',
     docs: 'doctor.md',

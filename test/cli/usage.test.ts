@@ -7,7 +7,7 @@ import { runHere } from './in-process.js';
 
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const COMMANDS = [
-  ...[[], ['serve'], ['read'], ['list'], ['top'], ['doctor'], ['completion'], ['demo'], ['simulate']],
+  ...[[], ['serve'], ['read'], ['list'], ['top'], ['doctor'], ['completion'], ['demo'], ['simulate'], ['compare']],
   ...[['config'], ['config', 'check'], ['config', 'print'], ['config', 'schema']],
 ];
 

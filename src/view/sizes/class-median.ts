@@ -22,7 +22,7 @@ export const LEAST_MEDIAN_US = 0.5;
 export function classMedianOf(one: SizeClassTally): ClassMedian {
   const { exponential } = one.duration;
   const count = exponentialCount(exponential);
-  const at = (rank: number): number => Math.max(LEAST_MEDIAN_US, valueAround(exponential, rank));
+  const at = (rank: number): number => Math.max(LEAST_MEDIAN_US, valueAtRank(exponential, rank));
   const spread = Math.sqrt(count);
   return {
     upToBytes: one.upToBytes,
@@ -33,7 +33,7 @@ export function classMedianOf(one: SizeClassTally): ClassMedian {
 }
 
 /** Spreads the values of a bucket evenly over its whole numbers: its middle alone would be off by up to 4.4 % at scale 3. */
-function valueAround({ scale, zeroCount, offset, counts }: ExponentialTally, rank: number): number {
+export function valueAtRank({ scale, zeroCount, offset, counts }: ExponentialTally, rank: number): number {
   let reached = zeroCount;
   if (rank <= reached || counts.length === 0) return 0;
   let i = 0;
