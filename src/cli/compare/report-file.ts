@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs';
 import { isObject, shown } from '../../ground/arguments.js';
 import { reasonOf } from '../../ground/errors.js';
 import { ExitCode, Failure } from '../../process/failure.js';
+import { REPORT } from '../../report/run-report.js';
 import type { ComparedRun } from '../../view/comparison/comparison.js';
+import type { RunSlice } from '../../view/comparison/run-slices.js';
+
+const A_REPORT = 'a report, as nixl-otel run --report FILE.json writes it';
 
 /** @throws Failure that names the file, the value and what is allowed */
 export function comparedRun(file: string): ComparedRun {
@@ -25,9 +29,10 @@ export function comparedRun(file: string): ComparedRun {
     const areCounts = Array.isArray(counts) && counts.length <= MOST_BUCKETS && counts.every(isWhole);
     needs(`${where}.counts`, counts, `at most ${MOST_BUCKETS} whole numbers from 0 on`, areCounts);
   };
-  if (!isObject(report)) return refuse('the file', report, 'a report of nixl-otel run --report FILE.json');
-  const { beginMs, slices } = report;
-  needs('beginMs', beginMs, 'milliseconds since the epoch', isCount(beginMs));
+  if (!isObject(report) || report['report'] !== REPORT) return refuse('the file', report, A_REPORT);
+  const { run, slices } = report;
+  const beginMs = isObject(run) ? run['beginMs'] : undefined;
+  needs('run.beginMs', beginMs, 'milliseconds since the epoch', isCount(beginMs));
   if (!Array.isArray(slices)) return refuse('slices', slices, 'a list of slices, as nixl-otel run writes it');
   slices.forEach((slice: unknown, i) => {
     if (!isObject(slice)) return refuse(`slices[${i}]`, slice, 'an object with tx and rx');
@@ -47,7 +52,7 @@ export function comparedRun(file: string): ComparedRun {
       });
     }
   });
-  return report as unknown as ComparedRun;
+  return { beginMs: beginMs as number, slices: slices as RunSlice[] };
 }
 
 const MOST_BUCKETS = 20_000;
@@ -67,7 +72,7 @@ function parsed(file: string): unknown {
     return JSON.parse(text) as unknown;
   } catch (error) {
     throw new Failure(
-      `${file} is no JSON (${reasonOf(error)}); allowed: a report of nixl-otel run --report FILE.json`,
+      `${file} is no JSON (${reasonOf(error)}); allowed: ${A_REPORT}`,
       ExitCode.USAGE,
     );
   }

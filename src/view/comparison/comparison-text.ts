@@ -3,7 +3,7 @@ import { bytesRateText, ifKnown, numberText, plural, stepText, timeText } from '
 import { table } from '../figures/table.js';
 import { boundOf } from '../sizes/direction-sizes.js';
 import { sizeClassText } from '../sizes/size-words.js';
-import type { ClassComparison } from './comparison.js';
+import { calledMultiple, type ClassComparison } from './comparison.js';
 import type { Multiple } from './side-figure.js';
 
 /** `tx 4 KiB` */
@@ -12,11 +12,13 @@ export function classText({ direction, upToBytes }: Pick<ClassComparison, 'direc
 }
 
 /** `1.52 times as long (1.41 to 1.66)`, `no difference that 240 transfers could show` */
-export function verdictText({ verdict, a, b, time }: ClassComparison): string {
+export function verdictText(one: ClassComparison): string {
+  const { verdict, a, b } = one;
   if (a === undefined || b === undefined) return `only in ${a === undefined ? 'B' : 'A'}`;
   const transfers = plural(Math.min(a.transfers, b.transfers), 'transfer');
   if (verdict === 'few') return `too few to tell: ${transfers}`;
-  return verdict === 'alike' ? `no difference that ${transfers} could show` : multipleText(time!, 'long');
+  if (verdict === 'alike') return `no difference that ${transfers} could show`;
+  return `${multipleText(calledMultiple(one)!, 'long')}${one.by === 'p25' ? ', by p25' : ''}`;
 }
 
 /** `1.52 times as long (1.41 to 1.66)`, `1.52 times as long (at least 1.41)` */
@@ -62,13 +64,16 @@ export function rateTable(classes: readonly ClassComparison[]): string {
 
 /** Classes of b that surely take longer, and more than `bound` times as long. */
 export function classesAbove(classes: readonly ClassComparison[], bound: number): readonly ClassComparison[] {
-  return classes.filter(({ verdict, time }) => verdict === 'slower' && time!.multiple > bound);
+  return classes.filter((one) => one.verdict === 'slower' && calledMultiple(one)!.multiple > bound);
 }
 
 /** JSON has no infinity. */
 export function comparisonObject(one: ClassComparison): object {
-  const { time, rate } = one;
-  return { ...one, ...(time && { time: finite(time) }), ...(rate && { rate: finite(rate) }) };
+  const multiples = (['p50', 'p25', 'rate'] as const).flatMap((name) => {
+    const multiple = one[name];
+    return multiple === undefined ? [] : [[name, finite(multiple)] as const];
+  });
+  return { ...one, ...Object.fromEntries(multiples) };
 }
 
 function finite({ multiple, low, high }: Multiple): object {
@@ -77,7 +82,7 @@ function finite({ multiple, low, high }: Multiple): object {
 
 /** Highest factor that could hide in the classes without a difference; undefined without such classes. */
 export function mostHidden(classes: readonly ClassComparison[]): number | undefined {
-  const hidden = classes.flatMap(({ verdict, time }) => (verdict === 'alike' ? [time!.high, 1 / time!.low] : []));
+  const hidden = classes.flatMap(({ verdict, p50 }) => (verdict === 'alike' ? [p50!.high, 1 / p50!.low] : []));
   return hidden.length === 0 ? undefined : Math.max(...hidden);
 }
 

@@ -4,7 +4,7 @@ import type { RunSlice, SliceClass } from './run-slices.js';
 import { boundOf, type JsonBound } from '../sizes/direction-sizes.js';
 import { FEW_TRANSFERS } from '../sizes/size-figures.js';
 import { sureFactor } from './chance.js';
-import { medianFigure, rateFigure, type RunFigure } from './run-figure.js';
+import { quantileFigure, rateFigure, type RunFigure } from './run-figure.js';
 import { type Multiple, multipleOf } from './side-figure.js';
 
 export interface ComparedRun {
@@ -34,14 +34,20 @@ export interface ClassComparison {
   readonly a?: SideFigures;
   readonly b?: SideFigures;
   /** Median time of b, divided by that of a. The interval is that of transfers of the same bytes. */
-  readonly time?: Multiple;
+  readonly p50?: Multiple;
+  /** The same of the time that a quarter of the transfers stays below: noise makes transfers longer, and leaves the fast ones. */
+  readonly p25?: Multiple;
   /** Rate of b, divided by that of a. Rare long transfers decide over rates: they have no verdict. */
   readonly rate?: Multiple;
   readonly verdict: ComparisonVerdict;
+  /** What `slower` or `faster` rests on: the median, unless only the other one shows it. */
+  readonly by?: 'p50' | 'p25';
 }
 
 /** Probability that chance alone makes any class of a comparison slower or faster. */
 const FALSE_CALLS = 0.01;
+/** Chances of each class to be called. */
+const QUANTILES = 2;
 
 /** Slices of one class, of each run that has any. */
 type ClassRuns = readonly (readonly SliceClass[])[];
@@ -60,7 +66,7 @@ export function compareRuns(a: readonly ComparedRun[], b: readonly ComparedRun[]
     return bounds.map((upToBytes) => ({ direction, upToBytes, a: ofA.get(upToBytes), b: ofB.get(upToBytes) }));
   });
   const compared = pairs.filter((pair) => pair.a !== undefined && pair.b !== undefined).length;
-  const sure = sureFactor(FALSE_CALLS / Math.max(1, compared));
+  const sure = sureFactor(FALSE_CALLS / Math.max(1, QUANTILES * compared));
   const classes = pairs.map(({ direction, upToBytes, ...sides }): ClassComparison => {
     const longest = Math.max(
       ...[...(sides.a ?? []), ...(sides.b ?? [])].flat().map((one) => highestValue(one.timesUs)!),
@@ -68,9 +74,11 @@ export function compareRuns(a: readonly ComparedRun[], b: readonly ComparedRun[]
     const [x, y] = [sides.a, sides.b].map((runs) => runs && sideOf(runs, longest, sure));
     const known = { direction, upToBytes, ...(x && { a: x.figures }), ...(y && { b: y.figures }) };
     if (x === undefined || y === undefined) return { ...known, verdict: 'missing' };
-    const time = ofSameBytes(multipleOf(x.medians, y.medians, turns, sure), y.figures.meanBytes / x.figures.meanBytes);
+    const grown = y.figures.meanBytes / x.figures.meanBytes;
+    const p50 = ofSameBytes(multipleOf(x.medians, y.medians, turns, sure), grown);
+    const p25 = ofSameBytes(multipleOf(x.quarters, y.quarters, turns, sure), grown);
     const rate = x.rates && y.rates && multipleOf(x.rates, y.rates, turns, sure);
-    return { ...known, time, ...(rate && { rate }), verdict: verdictOf(time) };
+    return { ...known, p50, p25, ...(rate && { rate }), ...verdictOf(p50, p25) };
   });
   return { classes, turns };
 }
@@ -104,6 +112,7 @@ function appended<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value):
 interface Side {
   readonly figures: SideFigures;
   readonly medians: readonly RunFigure[];
+  readonly quarters: readonly RunFigure[];
   readonly rates?: readonly RunFigure[];
 }
 
@@ -112,17 +121,18 @@ function sideOf(runs: ClassRuns, longestUs: number, sure: number): Side {
   const [transfers, bytes] = [sumOf(all, 'transfers'), sumOf(all, 'bytes')];
   // The median of few transfers is far from those of other runs by chance alone, and would count as much as theirs.
   const counted = runs.every((run) => sumOf(run, 'transfers') >= FEW_TRANSFERS) ? runs : [all];
-  const medians = counted.map((run) => medianFigure(run, sure)!);
+  const [medians, quarters] = [0.5, 0.25].map((share) => counted.map((run) => quantileFigure(run, share, sure)!));
   const rates = counted.flatMap((run) => rateFigure(run, longestUs, sure) ?? []);
   const hasRate = rates.length === counted.length;
   return {
     figures: {
       transfers,
       meanBytes: bytes / transfers,
-      p50Us: meanOf(medians),
+      p50Us: meanOf(medians!),
       ...(hasRate && { bytesPerSecond: meanOf(rates) }),
     },
-    medians,
+    medians: medians!,
+    quarters: quarters!,
     ...(hasRate && { rates }),
   };
 }
@@ -141,8 +151,15 @@ function ofSameBytes({ multiple, low, high }: Multiple, grown: number): Multiple
   return { multiple, low: low / Math.max(1, grown), high: high / Math.min(1, grown) };
 }
 
-function verdictOf({ low, high }: Multiple): ComparisonVerdict {
-  if (low > 1) return 'slower';
-  if (high < 1) return 'faster';
-  return low === 0 || high === Infinity ? 'few' : 'alike';
+function verdictOf(p50: Multiple, p25: Multiple): Pick<ClassComparison, 'verdict' | 'by'> {
+  for (const [by, { low, high }] of Object.entries({ p50, p25 }) as ['p50' | 'p25', Multiple][]) {
+    if (low > 1) return { verdict: 'slower', by };
+    if (high < 1) return { verdict: 'faster', by };
+  }
+  return { verdict: p50.low === 0 || p50.high === Infinity ? 'few' : 'alike' };
+}
+
+/** The multiple that a verdict rests on. */
+export function calledMultiple({ by, p50, p25 }: ClassComparison): Multiple | undefined {
+  return by && { p50, p25 }[by];
 }

@@ -1,4 +1,4 @@
-/** Median time and rate of one size class in one run, each with its interval, as logarithms. Pure. */
+/** Quantiles of time and the rate of one size class in one run, each with its interval, as logarithms. Pure. */
 import {
   atScale,
   bucketMiddle,
@@ -25,23 +25,24 @@ export interface RunFigure {
   readonly above: number;
 }
 
-/** Returns undefined without times. */
-export function medianFigure(slices: readonly ClassSlice[], sure: number): RunFigure | undefined {
+/** The time that this share of the transfers stays below. Returns undefined without times. */
+export function quantileFigure(slices: readonly ClassSlice[], share: number, sure: number): RunFigure | undefined {
   const filled = slices.filter(({ timesUs }) => exponentialCount(timesUs) > 0);
   const all = exponentialSum(filled.map(({ timesUs }) => timesUs));
   if (all === undefined) return undefined;
   const count = exponentialCount(all);
-  const median = placeAtRank(all, count / 2);
+  const rank = share * count;
+  const place = placeAtRank(all, rank);
   const deviations = filled.map(({ timesUs }) => {
-    return countBelow(atScale(timesUs, all.scale), median) - exponentialCount(timesUs) / 2;
+    return countBelow(atScale(timesUs, all.scale), place) - share * exponentialCount(timesUs);
   });
-  const ranks = halfWidth(deviations, count / 4, sure);
-  const at = (rank: number): number => Math.log(Math.max(LEAST_MEDIAN_US, valueAtRank(all, rank)));
-  const log = at(count / 2);
+  const ranks = halfWidth(deviations, share * (1 - share) * count, sure);
+  const at = (one: number): number => Math.log(Math.max(LEAST_MEDIAN_US, valueAtRank(all, one)));
+  const log = at(rank);
   return {
     log,
-    below: ranks < count / 2 ? log - at(count / 2 - ranks) : Infinity,
-    above: ranks < count / 2 ? at(count / 2 + ranks) - log : Infinity,
+    below: ranks < rank ? log - at(rank - ranks) : Infinity,
+    above: ranks < count - rank ? at(rank + ranks) - log : Infinity,
   };
 }
 

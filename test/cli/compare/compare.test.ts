@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { REPORT } from '../../../src/report/run-report.js';
 import type { ComparedRun } from '../../../src/view/comparison/comparison.js';
 import { evenRun } from '../../view/comparison/runs.js';
 import { temporaryDirectory } from '../command.js';
@@ -9,10 +10,14 @@ import { runHere } from '../in-process.js';
 let directory = '';
 beforeEach(() => (directory = temporaryDirectory()));
 
-function file(name: string, report: unknown): string {
+function file(name: string, run: ComparedRun | string): string {
   const made = path.join(directory, name);
-  writeFileSync(made, typeof report === 'string' ? report : JSON.stringify(report));
+  writeFileSync(made, typeof run === 'string' ? run : reportOf(run));
   return made;
+}
+
+function reportOf({ beginMs, slices }: ComparedRun): string {
+  return JSON.stringify({ report: REPORT, run: { beginMs }, slices });
 }
 
 const alike = (beginMs = 0): ComparedRun => evenRun(500, 10, () => 100, beginMs);
@@ -60,7 +65,7 @@ describe('two reports', () => {
   it('have no bound in JSON where there is none', async () => {
     const few = evenRun(8, 4, () => 100);
     const { stdout } = await compare(file('a.json', few), file('b.json', few), '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'few', time: { multiple: 1, low: 0, high: null } });
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'few', p50: { multiple: 1, low: 0, high: null } });
   });
 
   it('may have no transfers', async () => {
@@ -82,12 +87,13 @@ it('takes several reports of each side', async () => {
 
 describe('refusals', () => {
   /** A report with its first such part changed. */
-  const changed = (part: string | RegExp, to: string): string => JSON.stringify(alike()).replace(part, to);
-  it.each<[string, string, unknown]>([
+  const changed = (part: string | RegExp, to: string): string => reportOf(alike()).replace(part, to);
+  it.each<[string, string, string]>([
     ['no JSON', 'is no JSON', 'nothing'],
-    ['no report', 'slices is undefined; allowed: a list of slices', { beginMs: 0 }],
-    ['no begin', 'beginMs is "x"; allowed: milliseconds', { beginMs: 'x' }],
-    ['a list', 'the file is', []],
+    ['no report', 'the file is {}; allowed: a report', '{}'],
+    ['a list', 'the file is []', '[]'],
+    ['no slices', 'slices is undefined; allowed: a list of slices', changed('slices', 'other')],
+    ['no begin', 'run.beginMs is "x"; allowed: milliseconds', changed('"beginMs":0', '"beginMs":"x"')],
     ['a slice', 'slices[0] is 5; allowed: an object with tx and rx', changed('[{', '[5,{')],
     ['a direction', 'slices[0].rx is', changed('"rx":[]', '"rx":{}')],
     ['a count', 'slices[0].tx[0].transfers is -1', changed('"transfers":50', '"transfers":-1')],

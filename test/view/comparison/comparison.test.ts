@@ -54,15 +54,15 @@ describe('one run of each', () => {
   it('gives the multiple with its interval', () => {
     const next = randomOf(4);
     const [a, b] = [1, 3].map((factor) => evenRun(1000, 10, () => factor * spread(next)));
-    const { time, verdict } = only([a!], [b!]);
+    const { p50: time, verdict } = only([a!], [b!]);
     expect(verdict).toBe('slower');
     expect(time!.low).toBeLessThan(3);
     expect(time!.high).toBeGreaterThan(3);
     expect(time!.high / time!.low).toBeLessThan(2.2);
     const [back] = compareRuns([b!], [a!]).classes;
     expect(back!.verdict).toBe('faster');
-    expect(back!.time!.multiple).toBeCloseTo(1 / time!.multiple, 9);
-    expect(back!.time!.low).toBeCloseTo(1 / time!.high, 9);
+    expect(back!.p50!.multiple).toBeCloseTo(1 / time!.multiple, 9);
+    expect(back!.p50!.low).toBeCloseTo(1 / time!.high, 9);
   });
 
   it('tells nothing by few transfers, whatever their times are', () => {
@@ -131,7 +131,7 @@ describe('one run of each', () => {
         ),
       );
     const width = (classes: number): number => {
-      const { time } = compareRuns([run(classes)], [run(classes)]).classes[0]!;
+      const { p50: time } = compareRuns([run(classes)], [run(classes)]).classes[0]!;
       return time!.high / time!.low;
     };
     expect(width(20)).toBeGreaterThan(1.1 * width(1));
@@ -169,6 +169,25 @@ describe('several runs of each', () => {
     const few = (seed: number) =>
       Array.from({ length: 30 }, (_, i) => evenRun(16, 4, () => 100 * seed * spread(next), i));
     expect(only(few(1), few(3))).toMatchObject({ verdict: 'slower', a: { transfers: 480 } });
+  });
+});
+
+describe('noise that makes transfers longer', () => {
+  /** In every other slice, as many transfers wait for the processor. */
+  const busy = (next: () => number, factor: number, waiting: number) => {
+    return evenRun(
+      500,
+      10,
+      (slice) => factor * (slice % 2 === 0 && next() < waiting ? 3 + 30 * next() : 1) * spread(next),
+    );
+  };
+
+  it('leaves the fast quarter of the transfers, which shows what the median does not', () => {
+    const next = randomOf(10);
+    const one = only([busy(next, 1, 0.7)], [busy(next, 1.6, 0.7)]);
+    expect(one.p50!.low).toBeLessThan(1);
+    expect(one).toMatchObject({ verdict: 'slower', by: 'p25' });
+    expect(verdictText(one)).toMatch(/^1\.\d\d times as long \(1\.\d\d to \d\.\d\d\), by p25$/);
   });
 });
 
