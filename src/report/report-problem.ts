@@ -105,6 +105,9 @@ const oneDirection = object({
   endedInPost: amount,
 });
 
+const sliceClass = object({ upToBytes: bound, transfers: amount, bytes: amount, totalUs: amount, timesUs: times });
+const slice = object({ endMs: amount, tx: listOf(sliceClass, 64), rx: listOf(sliceClass, 64) });
+
 const steps = listOf(amount, MOST_STEPS);
 
 const agent = object({
@@ -165,6 +168,7 @@ const isReport = object({
   errorStatuses: listOf(text),
   agents: listOf(agent),
   line: optional(object({ beginMs: amount, stepMs: amount, steps: amount })),
+  slices: optional(listOf(slice)),
   problems: listOf(object({ path: text, state: text, reason: text })),
   notes: listOf(text),
 });

@@ -1,5 +1,6 @@
 /** The report of a run: `run` and `report` make it, `compare` and scripts read it. docs/json.md describes it for others. Pure. */
 import type { ExponentialTally } from '../ground/exponential.js';
+import type { RunSlice } from '../view/comparison/run-slices.js';
 import type { AgentModel } from '../view/model/agent-model.js';
 import type { DirectionSizes, JsonClass } from '../view/sizes/direction-sizes.js';
 
@@ -23,6 +24,8 @@ export interface RunReport {
   readonly agents: readonly ReportedAgent[];
   /** Steps of the lines of the agents; absent if the run was not watched to its end. */
   readonly line?: LineSteps;
+  /** Transfers of all agents by slices of the run's time, at most 32; absent if the run was not watched. */
+  readonly slices?: readonly RunSlice[];
   /** Files that are no rings that can be read. */
   readonly problems: readonly { readonly path: string; readonly state: string; readonly reason: string }[];
   /** Sentences about the run itself, such as variables that were overruled. */

@@ -6,7 +6,7 @@ import { Failure } from '../../process/failure.js';
 import { parserOf } from '../../process/flag-parser.js';
 import { print } from '../../process/output.js';
 import { refuse, type Shape } from '../../settings/shape.js';
-import { compareRuns } from '../../view/comparison/comparison.js';
+import { type ComparedRun, compareRuns } from '../../view/comparison/comparison.js';
 import {
   classesAbove,
   classText,
@@ -15,7 +15,8 @@ import {
   rateTable,
   timeTable,
 } from '../../view/comparison/comparison-text.js';
-import { comparedRun } from './report-file.js';
+import { comparedRun } from '../../report/compared-run.js';
+import { readReport } from './report-file.js';
 
 const HELP = `
 Compares the median times of each direction and size. A difference is called only where chance, noise within the runs and the usual
@@ -58,8 +59,7 @@ export function defineCompare(command: Command): void {
 
 function compare(reports: readonly string[], options: CompareOptions, command: Command): void {
   const [filesOfA, filesOfB] = sides(reports, options.with, command);
-  const [a, b] = [filesOfA.map(comparedRun), filesOfB.map(comparedRun)];
-  const { classes, turns } = compareRuns(a, b);
+  const { classes, turns } = compareRuns(runsOf(filesOfA), runsOf(filesOfB));
   if (options.json === true) classes.map(comparisonObject).map(printableJson).forEach(print);
   else {
     print(`A: ${filesOfA.join(', ')}`);
@@ -76,6 +76,10 @@ function compare(reports: readonly string[], options: CompareOptions, command: C
   throw new Failure(
     `${plural(above.length, 'class', 'classes')} above ${failAbove} times: ${above.map(classText).join(', ')}`,
   );
+}
+
+function runsOf(files: readonly string[]): ComparedRun[] {
+  return files.map((file) => comparedRun(readReport(file)));
 }
 
 function sides(

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { REPORT } from '../../../src/report/run-report.js';
 import type { ComparedRun } from '../../../src/view/comparison/comparison.js';
+import { RUN_FACTS, runReport } from '../../support/run-reports.js';
 import { evenRun } from '../../view/comparison/runs.js';
 import { temporaryDirectory } from '../command.js';
 import { runHere } from '../in-process.js';
@@ -17,7 +18,7 @@ function file(name: string, run: ComparedRun | string): string {
 }
 
 function reportOf({ beginMs, slices }: ComparedRun): string {
-  return JSON.stringify({ report: REPORT, run: { beginMs }, slices });
+  return JSON.stringify(runReport([], { run: { ...RUN_FACTS, beginMs }, slices }));
 }
 
 const alike = (beginMs = 0): ComparedRun => evenRun(500, 10, () => 100, beginMs);
@@ -76,6 +77,13 @@ describe('two reports', () => {
   });
 });
 
+it('compares runs that were not watched by their classes', async () => {
+  const report = (us: number): string =>
+    JSON.stringify(runReport([{ agent: 'a', tx: Array(500).fill({ bytes: 8192, us }) }]));
+  const { stdout } = await compare(file('a.json', report(100)), file('b.json', report(200)));
+  expect(stdout).toMatch(/^tx 8 KiB .* times as long \(1\.\d\d to \d\.\d\d\)$/m);
+});
+
 it('takes several reports of each side', async () => {
   const runs = (name: string, of: (beginMs: number) => ComparedRun, first: number) =>
     [0, 1, 2].map((i) => file(`${name}${i}.json`, of(first + 1000 * i)));
@@ -89,22 +97,22 @@ describe('refusals', () => {
   /** A report with its first such part changed. */
   const changed = (part: string | RegExp, to: string): string => reportOf(alike()).replace(part, to);
   it.each<[string, string, string]>([
-    ['no JSON', 'is no JSON', 'nothing'],
-    ['no report', 'the file is {}; allowed: a report', '{}'],
-    ['a list', 'the file is []', '[]'],
-    ['no slices', 'slices is undefined; allowed: a list of slices', changed('slices', 'other')],
-    ['no begin', 'run.beginMs is "x"; allowed: milliseconds', changed('"beginMs":0', '"beginMs":"x"')],
-    ['a slice', 'slices[0] is 5; allowed: an object with tx and rx', changed('[{', '[5,{')],
-    ['a direction', 'slices[0].rx is', changed('"rx":[]', '"rx":{}')],
-    ['a count', 'slices[0].tx[0].transfers is -1', changed('"transfers":50', '"transfers":-1')],
-    ['a bound', 'slices[0].tx[0].upToBytes is 0', changed('"upToBytes":8192', '"upToBytes":0')],
-    ['a bucket', 'timesUs.counts is', changed(/"counts":\[\d+\]/, '"counts":[1,-1]')],
-    ['a scale', 'timesUs.scale is 99', changed(/"scale":\d/, '"scale":99')],
-    ['an offset', 'timesUs.offset is', changed(/"offset":\d+/, '"offset":1000000000')],
+    ['no JSON', ' is no JSON: ', 'nothing'],
+    ['no report', ': no report of a run', '{}'],
+    ['a list', ': no report of a run', '[]'],
+    ['another version', ': a report of another version: "v9"', changed(REPORT, 'v9')],
+    ['no begin', ': run.beginMs is not a number from 0 on', changed('"beginMs":0', '"beginMs":"x"')],
+    ['a slice', ': slices[0] is not an object', changed('"slices":[', '"slices":[5,')],
+    ['a direction', ': slices[0].rx is not a list', changed('"rx":[]', '"rx":{}')],
+    ['a count', ': slices[0].tx[0].transfers is not a number from 0 on', changed('"transfers":50', '"transfers":-1')],
+    ['a bound', ': slices[0].tx[0].upToBytes is not a number above 0', changed('"upToBytes":8192', '"upToBytes":0')],
+    ['a bucket', 'timesUs.counts[1] is not a number from 0 on', changed(/"counts":\[\d+\]/, '"counts":[1,-1]')],
+    ['a scale', 'timesUs.scale is not a scale from 0 to 20', changed(/"scale":\d/, '"scale":99')],
   ])('name the file, the value and what is allowed: %s', async (_, reason, report) => {
     const wrong = file('wrong.json', report);
     const { code, stdout, stderr } = await compare(file('a.json', alike()), wrong);
     expect(stderr).toContain(`nixl-otel: error: ${wrong}`);
+    expect(stderr).toContain('; allowed: a file that nixl-otel run --report FILE.json wrote');
     expect(stderr).toContain(reason);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
