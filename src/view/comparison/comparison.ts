@@ -109,14 +109,14 @@ function appended<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value):
   else list.push(value);
 }
 
-interface Side {
+interface ComparedSide {
   readonly figures: SideFigures;
   readonly medians: readonly RunFigure[];
   readonly quarters: readonly RunFigure[];
   readonly rates?: readonly RunFigure[];
 }
 
-function sideOf(runs: ClassRuns, longestUs: number, sure: number): Side {
+function sideOf(runs: ClassRuns, longestUs: number, sure: number): ComparedSide {
   const all = runs.flat();
   const [transfers, bytes] = [sumOf(all, 'transfers'), sumOf(all, 'bytes')];
   // The median of few transfers is far from those of other runs by chance alone, and would count as much as theirs.

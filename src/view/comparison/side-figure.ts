@@ -15,7 +15,7 @@ export interface Multiple {
   readonly high: number;
 }
 
-interface Side {
+interface JoinedSide {
   readonly log: number;
   readonly squareBelow: number;
   readonly squareAbove: number;
@@ -25,7 +25,7 @@ interface Side {
 export function multipleOf(a: readonly RunFigure[], b: readonly RunFigure[], turns: number, sure: number): Multiple {
   const usual = (sure * RUN_SPREAD) ** 2 / turns;
   const excess = squareExcess(a, b, sure);
-  const [sideA, sideB] = [a, b].map((runs) => sideOf(runs, usual, excess)) as [Side, Side];
+  const [sideA, sideB] = [a, b].map((runs) => sideOf(runs, usual, excess)) as [JoinedSide, JoinedSide];
   const log = sideB.log - sideA.log;
   return {
     multiple: Math.exp(log),
@@ -35,7 +35,7 @@ export function multipleOf(a: readonly RunFigure[], b: readonly RunFigure[], tur
 }
 
 /** The squared half width of each interval adds up, as variances do, on the side that matters. */
-function sideOf(runs: readonly RunFigure[], usual: number, excess: number): Side {
+function sideOf(runs: readonly RunFigure[], usual: number, excess: number): JoinedSide {
   const { length } = runs;
   const mean = (of: (run: RunFigure) => number): number => runs.reduce((sum, run) => sum + of(run), 0) / length;
   return {
