@@ -13,8 +13,8 @@ export interface ComparedRun {
   readonly slices: readonly RunSlice[];
 }
 
-export type Direction = 'tx' | 'rx';
-const DIRECTIONS: readonly Direction[] = ['tx', 'rx'];
+type SliceDirection = Exclude<keyof RunSlice, 'endMs'>;
+const DIRECTIONS: readonly SliceDirection[] = ['tx', 'rx'];
 
 /** Means of a side: of several runs, all count alike. */
 export interface SideFigures {
@@ -29,7 +29,7 @@ export interface SideFigures {
 export type ComparisonVerdict = 'slower' | 'faster' | 'alike' | 'few' | 'missing';
 
 export interface ClassComparison {
-  readonly direction: Direction;
+  readonly direction: SliceDirection;
   readonly upToBytes: JsonBound;
   readonly a?: SideFigures;
   readonly b?: SideFigures;
@@ -52,13 +52,13 @@ const QUANTILES = 2;
 /** Slices of one class, of each run that has any. */
 type ClassRuns = readonly (readonly SliceClass[])[];
 
-export interface Comparison {
+export interface RunComparison {
   readonly classes: readonly ClassComparison[];
   /** How often the sides took turns: 1 if all runs of one began before those of the other. */
   readonly turns: number;
 }
 
-export function compareRuns(a: readonly ComparedRun[], b: readonly ComparedRun[]): Comparison {
+export function compareRuns(a: readonly ComparedRun[], b: readonly ComparedRun[]): RunComparison {
   const turns = turnsOf(a, b);
   const pairs = DIRECTIONS.flatMap((direction) => {
     const [ofA, ofB] = [classesOf(a, direction), classesOf(b, direction)];
@@ -91,7 +91,7 @@ function turnsOf(a: readonly ComparedRun[], b: readonly ComparedRun[]): number {
   return Math.min(turns('a'), turns('b'));
 }
 
-function classesOf(runs: readonly ComparedRun[], direction: Direction): ReadonlyMap<JsonBound, ClassRuns> {
+function classesOf(runs: readonly ComparedRun[], direction: SliceDirection): ReadonlyMap<JsonBound, ClassRuns> {
   const classes = new Map<JsonBound, SliceClass[][]>();
   for (const { slices } of runs) {
     const ofRun = new Map<JsonBound, SliceClass[]>();

@@ -76,13 +76,13 @@ function squaresAroundMean(slices: readonly ClassSlice[], us: number): number {
 }
 
 /** Part of a bucket; `ZERO` for the times of 0. */
-interface Place {
+interface BucketPlace {
   readonly bucket: number;
   readonly share: number;
 }
 const ZERO = -Infinity;
 
-function placeAtRank({ zeroCount, offset, counts }: ExponentialTally, rank: number): Place {
+function placeAtRank({ zeroCount, offset, counts }: ExponentialTally, rank: number): BucketPlace {
   if (rank <= zeroCount) return { bucket: ZERO, share: rank / zeroCount };
   let left = rank - zeroCount;
   let i = 0;
@@ -91,7 +91,7 @@ function placeAtRank({ zeroCount, offset, counts }: ExponentialTally, rank: numb
 }
 
 /** Counts the times below a place: of its bucket, the share of it. */
-function countBelow({ zeroCount, offset, counts }: ExponentialTally, { bucket, share }: Place): number {
+function countBelow({ zeroCount, offset, counts }: ExponentialTally, { bucket, share }: BucketPlace): number {
   if (bucket === ZERO) return share * zeroCount;
   let count = zeroCount + share * (counts[bucket - offset] ?? 0);
   for (let i = 0; i < counts.length && offset + i < bucket; i++) count += counts[i]!;
