@@ -1,6 +1,6 @@
 /** The table of time by size as data: cells, shades, rows in order; the address of its choices. */
 import { describe, expect, it } from 'vitest';
-import { decadesOf, placeIn, shadesOf, STRIP_BINS } from '../../src/page/browser/sizes/class-strip.js';
+import { decadesOf, placeIn, shadesOf, STRIP_BINS } from '../../src/view/sizes/class-strip.js';
 import {
   boundsIn,
   movedDirections,
@@ -9,7 +9,7 @@ import {
   slownessOf,
   usualMeasure,
 } from '../../src/page/browser/sizes/size-table.js';
-import { timePlotOf } from '../../src/page/browser/sizes/time-plot.js';
+import { timePlotOf } from '../../src/view/sizes/time-plot.js';
 import { hashOf, viewOf } from '../../src/page/browser/view.js';
 import type { AgentSizes } from '../../src/view/sizes/direction-sizes.js';
 import type { DirectionSizes, RecentClass } from '../../src/view/sizes/direction-sizes.js';

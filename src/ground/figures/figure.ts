@@ -102,6 +102,11 @@ export function stepText(value: number, step: number): string {
   return value === 0 ? '0' : value.toFixed(Math.max(0, (isHalf ? 1 : 0) - power));
 }
 
+/** Text of a coordinate of a drawing: a tenth of a pixel. */
+export function coordinate(px: number): string {
+  return px.toFixed(1);
+}
+
 /** `1 ring`, `2 rings`, `10,887 rings`; `many` is for words that need another plural. */
 export function plural(count: Exact, one: string, many = `${one}s`): string {
   return withUnit(wholeText(count), Number(count) === 1 ? one : many);

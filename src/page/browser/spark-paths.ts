@@ -1,4 +1,5 @@
 /** Paths of small lines without axes. Pure. */
+import { coordinate } from '../../ground/figures/figure.js';
 import type { Column } from '../../view/answers/history-answer.js';
 
 /** Height of the drawing, in its own unit. */
@@ -63,9 +64,4 @@ export function pathsOf({ times, values, from, to, top }: Spark): { line: string
   }
   close();
   return { line, area };
-}
-
-/** Text of a coordinate: a tenth of a pixel. */
-export function coordinate(px: number): string {
-  return px.toFixed(1);
 }

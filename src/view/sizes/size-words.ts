@@ -1,5 +1,6 @@
 /** Words about time by size, the same on page, screen and list. Pure; the live page uses this module, too. */
 import { binaryText, bytesRateText, numberText, plural, stepText, timeText } from '../../ground/figures/figure.js';
+import type { JsonBound } from './direction-sizes.js';
 import { FEW_TRANSFERS, type SizeFigures } from './size-figures.js';
 import type { NoLineReason, TimeLine, TimeModel } from './time-line.js';
 
@@ -20,6 +21,11 @@ const NO_LINE: Readonly<Record<NoLineReason, string>> = {
 
 /** Multiples closer to 1 are noise: of twenty transfers in each class, medians of alike agents can differ by that. */
 const ALIKE = 1.5;
+
+/** As `boundOf`, whose module would bring the model of time along into the browser. */
+export function boundIn({ upToBytes }: { readonly upToBytes: JsonBound }): number {
+  return upToBytes ?? Infinity;
+}
 
 /** `4 KiB`, `over 1 GiB` */
 export function sizeClassText(upToBytes: number): string {

@@ -17,7 +17,6 @@ const BY_HAND = [
 /** Numbers that are shown to nobody, or of another kind. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/page/browser/common/dom.ts': 'a width of the style sheet',
-  'src/page/browser/spark-paths.ts': 'a coordinate of a drawing',
   'src/page/browser/view.ts': 'seconds in the address of the page',
   'src/serve/exposition/spelling.ts': 'the canonical form of a bound in OpenMetrics',
   'src/top/agent-object.ts': 'a number of the JSON output',

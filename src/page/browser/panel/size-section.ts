@@ -1,7 +1,15 @@
 /** Time by size of one agent: its classes with their distributions, and a plot with its line and that of its peers. */
-import { bytesRateFigure, numberFigure, percent, timeFigure, timeText } from '../../../ground/figures/figure.js';
+import {
+  bytesRateFigure,
+  coordinate,
+  numberFigure,
+  percent,
+  timeFigure,
+  timeText,
+} from '../../../ground/figures/figure.js';
 import type { AgentSizes, JsonClass, RecentClass } from '../../../view/sizes/direction-sizes.js';
 import {
+  boundIn,
   fewText,
   isAlike,
   multipleText,
@@ -11,10 +19,9 @@ import {
 } from '../../../view/sizes/size-words.js';
 import { byId, element, figurePlace, setAttribute, setFigure, setRows, setText, svg } from '../common/dom.js';
 import { Segment } from '../common/segment.js';
-import { coordinate } from '../spark-paths.js';
-import { decadesOf, placeIn, shadesOf, STRIP_BINS, type TimeRange } from '../sizes/class-strip.js';
-import { boundIn, movedDirections } from '../sizes/size-table.js';
-import { PLOT, type TimePlot, timePlotOf } from '../sizes/time-plot.js';
+import { decadesOf, placeIn, shadesOf, STRIP_BINS, type TimeRange } from '../../../view/sizes/class-strip.js';
+import { PLOT, type TimePlot, timePlotOf } from '../../../view/sizes/time-plot.js';
+import { movedDirections } from '../sizes/size-table.js';
 import type { SizeDirection, ViewState } from '../view.js';
 
 const BIN_PX = 3;

@@ -1,10 +1,11 @@
 /** The table of time by size as data: agents by size classes. Pure. */
 import { bytesRateFigure, type Figure, plural, timeFigure, timeText, UNKNOWN } from '../../../ground/figures/figure.js';
 import type { AgentSizes } from '../../../view/sizes/direction-sizes.js';
-import type { JsonBound, RecentClass } from '../../../view/sizes/direction-sizes.js';
+import type { RecentClass } from '../../../view/sizes/direction-sizes.js';
 import {
   againstText,
   baseText,
+  boundIn,
   fewText,
   isAlike,
   largestRateText,
@@ -40,11 +41,6 @@ export interface SizeRow {
 
 /** Multiples from which a cell has the next shade. */
 const SLOW_FROM = [1.5, 3, 8, 20];
-
-/** As `boundOf` of the room view, whose module would bring the model of time along. */
-export function boundIn({ upToBytes }: { readonly upToBytes: JsonBound }): number {
-  return upToBytes ?? Infinity;
-}
 
 export function slownessOf(multiple: number | undefined): number {
   if (multiple === undefined || isAlike(multiple)) return 0;

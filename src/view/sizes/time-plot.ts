@@ -1,11 +1,9 @@
-/** Geometry of the plot of time against size, both logarithmic. Pure. */
-import { boundText, timeFigure } from '../../../ground/figures/figure.js';
-import type { JsonClass } from '../../../view/sizes/direction-sizes.js';
-import { sizeClassText } from '../../../view/sizes/size-words.js';
-import type { TimeModel } from '../../../view/sizes/time-line.js';
-import { coordinate } from '../spark-paths.js';
+/** Geometry of the plot of time against size, both logarithmic. Pure; the live page uses this module, too. */
+import { boundText, coordinate, timeFigure } from '../../ground/figures/figure.js';
 import { placeIn, type TimeRange } from './class-strip.js';
-import { boundIn } from './size-table.js';
+import type { JsonClass } from './direction-sizes.js';
+import { boundIn, sizeClassText } from './size-words.js';
+import type { TimeModel } from './time-line.js';
 
 export const PLOT = { width: 504, height: 220, left: 52, right: 12, top: 10, bottom: 24 } as const;
 const LEAST_LABEL_GAP = 56;

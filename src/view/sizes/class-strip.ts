@@ -1,5 +1,5 @@
-/** Distribution of a size class as a strip of shaded bins on a logarithmic scale of time. Pure. */
-import { bucketMiddle, type ExponentialTally } from '../../../ground/exponential.js';
+/** Distribution of a size class as a strip of shaded bins on a logarithmic scale of time. Pure; the live page uses this module, too. */
+import { bucketMiddle, type ExponentialTally } from '../../ground/exponential.js';
 
 export const STRIP_BINS = 30;
 const MOST_SHADE = 5;
