@@ -90,6 +90,8 @@ let collator: Intl.Collator | undefined;
 /** Compares names, with numbers in numeric order. */
 export function compareNames({ agent: a }: TopRow, { agent: b }: TopRow): number {
   collator ??= new Intl.Collator('en', { numeric: true });
-  const byName = collator.compare(a.agent, b.agent) || collator.compare(a.place ?? '', b.place ?? '');
+  const byName =
+    collator.compare(a.engine?.label ?? a.agent, b.engine?.label ?? b.agent) ||
+    collator.compare(a.place ?? '', b.place ?? '');
   return byName || collator.compare(a.host ?? '', b.host ?? '') || (a.id < b.id ? -1 : 1);
 }

@@ -21,16 +21,17 @@ export function shownRows(rows: readonly TopRow[], selection: Selection): TopRow
 
 export function selected(rows: readonly TopRow[], { filter, all }: Pick<Selection, 'filter' | 'all'>): TopRow[] {
   const matches = nameFilter(filter);
-  return rows.filter((row) => (all || !row.agent.unused) && matches(fullNameOf(row)));
+  return rows.filter((row) => (all || !row.agent.unused) && (matches(fullNameOf(row)) || matches(row.agent.agent)));
 }
 
-/** Name of an agent, with its directory and host where several agents may have that name. */
+/** Name of an agent for people, with its directory and host where several agents may have that name. */
 export function fullNameOf(row: Pick<TopRow, 'agent'>): string {
   const { host } = row.agent;
   return host === undefined ? nameAtHost(row) : `${nameAtHost(row)} ${host}`;
 }
 
 /** The same without the host. */
-export function nameAtHost({ agent: { agent, place } }: Pick<TopRow, 'agent'>): string {
+export function nameAtHost({ agent: { agent, place, engine } }: Pick<TopRow, 'agent'>): string {
+  if (engine?.label !== undefined) return engine.label;
   return place === undefined ? agent : `${agent} ${place}`;
 }

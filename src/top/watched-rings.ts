@@ -1,6 +1,8 @@
 /** Samples from the rings of directories, found and observed by a timer. It drains nothing. */
 import path from 'node:path';
 import { type NixlTelemetryError, reasonOf } from '../ground/errors.js';
+import { EngineTable } from '../engines/identify.js';
+import { AgentIdentities } from '../instrumentation/agents/agent-identities.js';
 import { UnseenLives } from '../instrumentation/feed/unseen-lives.js';
 import { findWriters, requireRings } from '../shm-bridge/ring.js';
 import { ExitCode, exitCodeOf, Failure, unavailability } from '../process/failure.js';
@@ -54,7 +56,10 @@ export class WatchedRings implements SampleSource {
     this.#tick();
     const nowMs = Date.now();
     const rings = [...this.#rings.values()];
-    const agents = rings.map((ring) => ring.totals(nowMs));
+    const agents = rings.map((ring): TopAgent => {
+      const agent = ring.totals(nowMs);
+      return { ...agent, engine: this.#identities.of({ ...agent, id: ring.number }) };
+    });
     // The clock may be set back: the window goes on with the time that it has.
     this.#sizesMs = Math.max(this.#sizesMs, nowMs);
     this.#sizes.take(
@@ -77,6 +82,7 @@ export class WatchedRings implements SampleSource {
     return Promise.resolve([]);
   }
 
+  readonly #identities = new AgentIdentities({ table: new EngineTable() });
   /** As of the last sample. */
   sizes(id?: string): Promise<TopSizes> {
     return Promise.resolve(sizesOfRings([...this.#rings.values()], this.#sizes, this.#sizesMs, id));

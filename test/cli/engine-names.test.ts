@@ -74,6 +74,13 @@ it('two ranks of one instance of vLLM, also after its end', async () => {
   const json = await run(['list', '--dir', directory, '--json', '--filter', UUIDS[1]]);
   expect((JSON.parse(json.stdout) as { engine: object }).engine).toEqual((await agents())[1]!.engine);
 
+  const top = await run(['top', '--once', '--interval', '100', '--json', '--dir', directory]);
+  const { agents: tops } = JSON.parse(top.stdout) as { agents: { agent: string; engine: object }[] };
+  expect(tops.find(({ agent }) => agent === UUIDS[1])!.engine).toEqual((await agents())[1]!.engine);
+  const lines = (await run(['top', '--once', '--interval', '100', '--dir', directory, '--filter', UUIDS[0]])).stdout;
+  expect(lines).toMatch(/ vllm :8100 decode TP0 /);
+  expect(lines).not.toContain('TP1');
+
   vllm.child.kill('SIGKILL');
   await until(async () => (await agents()).every(({ life }) => life === 'dead'));
   expect((await agents())[0]!.engine).toEqual(first!.engine);

@@ -59,7 +59,7 @@ describe('a command loads what it needs:', () => {
     [10, commander, ['--help']],
     [38, commander, ['list', '--dir', 'RINGS']],
     [34, commander, ['read', 'RINGS/agent']],
-    [86, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [87, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
     [23, commander, ['doctor', '--help']],
     [69, withApi, ['config', 'schema']],
     [79, withApi, ['serve', '--help']],

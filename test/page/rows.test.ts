@@ -6,8 +6,8 @@ import { filtered, type TableRow, sharedLength } from '../../src/page/browser/ag
 import { pathsOf, thinned } from '../../src/page/browser/spark-paths.js';
 import { hashOf, viewOf } from '../../src/page/browser/view.js';
 
-function row(name: string, about: Partial<TableRow> = {}): TableRow {
-  const agent = { id: 1, name, fill: 0 } as ServedAgent;
+function row(name: string, { label, ...about }: Partial<TableRow> & { readonly label?: string } = {}): TableRow {
+  const agent = { id: 1, name, fill: 0, ...(label !== undefined && { engine: { label } }) } as ServedAgent;
   const rates = { txBytesPerSecond: 0, rxBytesPerSecond: 0, requestsPerSecond: 0, errorsPerSecond: 0 };
   const times = { transferTimeUs: undefined, postTimeUs: undefined };
   return { agent, state: 'live', ...rates, ...times, moved: [], ...about };
@@ -23,6 +23,17 @@ describe('the rows of the table', () => {
     row('tp0', { txBytesPerSecond: 1, state: 'idle' }),
   ];
   const sorted = (sort: string) => names([...rows].sort(orderOf(sort)));
+
+  it('stand together by instance and rank, and are found by both names', () => {
+    const named = [
+      row('0f', { label: 'vllm :8100 decode TP10' }),
+      row('1e', { label: 'vllm :8200 prefill TP0' }),
+      row('2d', { label: 'vllm :8100 decode TP2' }),
+    ];
+    expect(names([...named].sort(orderOf('name')))).toEqual(['2d', '0f', '1e']);
+    const found = (query: string) => names(filtered(named, { query, states: [] }));
+    expect([found('decode'), found('1E'), found('x')]).toEqual([['0f', '2d'], ['1e'], []]);
+  });
 
   it('have problems first, then names by their numbers', () => {
     expect(sorted('problems')).toEqual(['Decode-0', 'tp1', 'tp0', 'tp2', 'tp10']);

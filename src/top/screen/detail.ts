@@ -57,6 +57,7 @@ function nameLine(row: TopRow, { rows, view, verdict }: Scene, { columns, unicod
   const place = `${rows.findIndex(({ agent }) => agent.id === id) + 1} of ${rows.length}`;
   const left = [
     piece(oneLine(fullNameOf(row)), 'bold'),
+    piece(row.agent.engine?.label === undefined ? '' : `   ${oneLine(row.agent.agent)}`, 'dim'),
     piece(`   ${SHAPES[shape][unicode ? 'glyph' : 'ascii']} ${word}`, tone === 'idle' ? 'dim' : tone),
     piece(since, 'dim'),
   ];

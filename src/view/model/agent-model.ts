@@ -167,6 +167,8 @@ export interface Troubles {
   readonly lapped?: Trouble;
 }
 
+/** Name for people: what the engine tells of an agent, or its own name. */
+export const labelOfAgent = ({ engine, name }: Pick<AgentModel, 'engine' | 'name'>): string => engine?.label ?? name;
 export const errorsOf = ({ errors }: Pick<AgentModel, 'errors'>): number =>
   errors.reduce((sum, count) => sum + count, 0);
 export const requestsOf = ({ txRequests, rxRequests }: Pick<AgentModel, 'txRequests' | 'rxRequests'>): number =>

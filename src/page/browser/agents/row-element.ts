@@ -1,7 +1,7 @@
 /** The element of one row of the table of agents. */
 import { spanText } from '../../../ground/figures/clock.js';
 import { bytesRateText, plural, timeText } from '../../../ground/figures/figure.js';
-import { errorsOf } from '../../../view/model/agent-model.js';
+import { errorsOf, labelOfAgent } from '../../../view/model/agent-model.js';
 import { STATES } from '../../../view/verdict/shapes.js';
 import { element, figurePlace, icon, setAttribute, setFigure, setIcon, setShare, setText } from '../common/dom.js';
 import type { Spark } from '../spark-paths.js';
@@ -58,13 +58,14 @@ export class RowElement {
     this.node.classList.toggle('gone', state === 'ended');
     setAttribute(this.#icon.parentElement!, 'data-tone', tone);
     setIcon(this.#icon, shape);
-    const shared = sharedLength(agent.name, place.neighbours);
-    setText(this.#shared, agent.name.slice(0, shared));
-    setText(this.#own, agent.name.slice(shared));
+    const label = labelOfAgent(agent);
+    const shared = sharedLength(label, place.neighbours);
+    setText(this.#shared, label.slice(0, shared));
+    setText(this.#own, label.slice(shared));
     setAttribute(this.#link, 'href', place.address);
     setAttribute(this.#link, 'title', agent.name);
     // The two parts of the name would be read as two words.
-    setAttribute(this.#link, 'aria-label', agent.name);
+    setAttribute(this.#link, 'aria-label', label);
     const { endedMs } = agent;
     const text = state === 'ended' && endedMs !== undefined ? `ended ${spanText(place.nowMs - endedMs)} ago` : word;
     setText(this.#state, text);

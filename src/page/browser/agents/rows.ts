@@ -1,7 +1,7 @@
 /** Rows of the table of agents, as data: figures, state, order and filter. Pure. */
 import type { AgentColumns, Column } from '../../../view/answers/history-answer.js';
 import type { Interval } from '../../../view/figures/rates.js';
-import type { AgentState, ServedAgent } from '../../../view/model/agent-model.js';
+import { type AgentState, labelOfAgent, type ServedAgent } from '../../../view/model/agent-model.js';
 import { type AgentRow, ratesOf } from '../../../view/model/rows.js';
 import type { StateOfAgent } from '../../../view/verdict/types.js';
 import { added } from '../common/series.js';
@@ -47,19 +47,20 @@ export interface Filter {
   readonly states: readonly AgentState[];
 }
 
-/** Keeps rows whose names contain the query, in any case of letters, and that are in one of the states. */
+/** Keeps rows whose names, or those of their engines, contain the query, in any case of letters, and that are in one of the states. */
 export function filtered(rows: readonly TableRow[], { query, states }: Filter): TableRow[] {
   const text = query.trim().toLowerCase();
   return rows.filter(
     ({ agent, state }) =>
-      (states.length === 0 || states.includes(state)) && (text === '' || agent.name.toLowerCase().includes(text)),
+      (states.length === 0 || states.includes(state)) &&
+      [agent.name, labelOfAgent(agent)].some((name) => name.toLowerCase().includes(text)),
   );
 }
 
 const collator = new Intl.Collator('en', { numeric: true });
-/** Names by their numbers: tp2 before tp10. */
+/** Names for people by their numbers, tp2 before tp10: ranks of an instance stand together. */
 export function byName(a: TableRow, b: TableRow): number {
-  return collator.compare(a.agent.name, b.agent.name) || a.agent.id - b.agent.id;
+  return collator.compare(labelOfAgent(a.agent), labelOfAgent(b.agent)) || a.agent.id - b.agent.id;
 }
 
 /** Returns the length of the part of a name that it shares with a neighbour. A number is not divided. */

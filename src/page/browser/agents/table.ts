@@ -1,6 +1,6 @@
 /** Table of agents: search, chips of states, order, and the rows in view. */
 import { bytesRateText, numberText, plural, timeText } from '../../../ground/figures/figure.js';
-import type { AgentState } from '../../../view/model/agent-model.js';
+import { type AgentState, labelOfAgent } from '../../../view/model/agent-model.js';
 import { STATES } from '../../../view/verdict/shapes.js';
 import type { Verdict } from '../../../view/verdict/types.js';
 import { announce, byId, element, icon, setAttribute, setText, watchSight } from '../common/dom.js';
@@ -139,7 +139,7 @@ export class AgentsTable {
       const row = this.#shown[i]!;
       const { name, id } = row.agent;
       element_.show(row, {
-        neighbours: [this.#shown[i - 1]?.agent.name, this.#shown[i + 1]?.agent.name],
+        neighbours: [i - 1, i + 1].map((at) => this.#shown[at] && labelOfAgent(this.#shown[at].agent)),
         address: hashOf({ ...view, agent: name }),
         isOpen: name === view.agent,
         isCurrent: id === this.#current,
@@ -205,7 +205,7 @@ function spoken({ agent, state, transferTimeUs, ...row }: TableRow, place: numbe
   const p99 = timeText(transferTimeUs?.p99);
   const errors = row.errorsPerSecond;
   const failed = errors === undefined || errors === 0 ? '' : `, ${numberText(errors)} errors/s`;
-  return `${agent.name}, ${place} of ${count}: ${STATES[state].word}, ${rates}, p99 ${p99}${failed}`;
+  return `${labelOfAgent(agent)}, ${place} of ${count}: ${STATES[state].word}, ${rates}, p99 ${p99}${failed}`;
 }
 
 /** The first click sorts names upwards and numbers downwards, the second one the other way. */

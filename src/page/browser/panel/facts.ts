@@ -42,11 +42,16 @@ export function memoryFacts({ memoryBytes, memoryApproximate, registeredBytes }:
 }
 
 export function placeFacts(agent: AgentDetail, nowMs: number): Fact[] {
-  const { pid, uid, rank, gpus, gpuModels = [], endedMs } = agent;
+  const { pid, uid, rank, gpus, gpuModels = [], endedMs, engine = {} } = agent;
+  const { label, model, title, unknown } = engine;
   const process = [...(pid === undefined ? [] : [`pid ${pid}`]), ...(uid === undefined ? [] : [`uid ${uid}`])];
   const gpu = [...(gpus === undefined ? [] : [gpus]), ...new Set(gpuModels)];
   return [
+    ...(label === undefined ? [] : [['Agent', agent.name] as const]),
+    ...(model === undefined ? [] : [['Model', model] as const]),
+    ...(unknown === undefined ? [] : [['Engine', `unknown: ${unknown}`] as const]),
     ...(process.length === 0 ? [] : [['Process', process.join(', ')] as const]),
+    ...(title === undefined ? [] : [['Command', title] as const]),
     ...(endedMs === undefined
       ? []
       : [['Ended', `at ${timeOfDay(endedMs)}, ${spanText(nowMs - endedMs)} ago`] as const]),

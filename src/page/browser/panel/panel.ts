@@ -11,7 +11,7 @@ import {
   timeFigure,
   timeText,
 } from '../../../ground/figures/figure.js';
-import { errorsOf } from '../../../view/model/agent-model.js';
+import { errorsOf, labelOfAgent } from '../../../view/model/agent-model.js';
 import { STATES } from '../../../view/verdict/shapes.js';
 import type { Finding } from '../../../view/verdict/types.js';
 import type { TableRow } from '../agents/rows.js';
@@ -151,7 +151,7 @@ export class Panel {
 
   #showHead({ agent, row, nowMs }: PanelInput): void {
     const { shape, tone, word } = STATES[row.state];
-    setText(byId('panel-name'), agent.name);
+    setText(byId('panel-name'), labelOfAgent(agent));
     this.#sign.parentElement!.dataset['tone'] = tone;
     setIcon(this.#sign, shape);
     setText(byId('panel-state'), word);
