@@ -1,39 +1,24 @@
 /** The last minutes of one agent and direction in blocks, one for each sample with transfers. Pure. */
 import type { ExponentialTally } from '../../ground/exponential.js';
 import type { DirectionTimes, SizeClassTally } from '../../ground/tally.js';
-import { type ClassTimes, PlaceCounts, UNBOUNDED } from './place-counts.js';
-import { countOf, packGrowth, placeOf } from './packed-times.js';
+import { type Block, BlockSums, HEAD, type TimeWindow, WORD } from './block-sums.js';
+import { packGrowth } from './packed-times.js';
+import { UNBOUNDED } from './place-counts.js';
 
 /** Longest window: an agent that moves six transfers a minute fills it with 90. */
 export const WINDOW_LIMIT_MS = 15 * 60_000;
 
-/** Words of a class before its times: exponent of its bound, transfers, bytes in two words, words of times, words of posts. */
-const HEAD = 6;
-const WORD = 2 ** 32;
-
-/** Transfers between two samples. */
-interface Block {
-  readonly beginMs: number;
-  readonly endMs: number;
+/** What a window has at least. */
+export interface WindowSpan {
+  readonly ms: number;
+  /** Blocks before the span belong to it until it has so many transfers, at most those of 15 minutes. */
   readonly transfers: number;
-  readonly bytes: number;
-  readonly endedInPost: number;
-  readonly flushSquares: number;
-  readonly classes: Uint32Array;
 }
 
-/** A part of the past. */
-export interface TimeWindow {
-  readonly beginMs: number;
-  readonly endMs: number;
-  readonly transfers: number;
-  readonly bytes: number;
-  /** Transfers that ended inside of their post. */
-  readonly endedInPost: number;
-  /** Transfers in the flush of a transfer, on average. */
-  readonly flushSize: number;
-  /** Ascending by size. */
-  readonly classes: readonly ClassTimes[];
+/** The blocks from `begin` on. */
+interface Window {
+  begin: number;
+  readonly sums: BlockSums;
 }
 
 type DirectionCounts = Pick<DirectionTimes, 'classes' | 'endedInPost' | 'flushSquares'>;
@@ -41,13 +26,16 @@ const NOTHING: DirectionCounts = { classes: [], endedInPost: 0, flushSquares: 0n
 
 export class DirectionBlocks {
   #blocks: Block[] = [];
+  /** Those of all spans, each with its sums: adding them up for each judgement took most of its time. */
+  readonly #windows: ReadonlyMap<WindowSpan, Window>;
   #before: DirectionCounts | undefined;
   #takenMs = 0;
 
   /** `isNew`: all that was counted came since the last sample. Else the first sample is where counting begins. */
-  constructor(takenMs: number, isNew: boolean) {
+  constructor(takenMs: number, isNew: boolean, spans: readonly WindowSpan[]) {
     this.#takenMs = takenMs;
     if (isNew) this.#before = NOTHING;
+    this.#windows = new Map(spans.map((span) => [span, { begin: 0, sums: new BlockSums() }]));
   }
 
   /** Takes the counts of a sample. Returns the number of transfers since the last one. */
@@ -58,15 +46,24 @@ export class DirectionBlocks {
     this.#takenMs = takenMs;
     if (block === undefined || isSame) return 0;
     this.#blocks.push(block);
+    for (const { sums } of this.#windows.values()) sums.add(block);
     return block.transfers;
   }
 
-  /** Forgets blocks that no window of at least `ms` and `transfers` needs. */
-  trim(ms: number, transfers: number): void {
-    this.#blocks.splice(0, this.#beginOf(ms, transfers));
+  /** Forgets blocks that are in no window. */
+  trim(): void {
+    for (const span of this.#windows.keys()) this.last(span);
+    const windows = [...this.#windows.values()];
+    const unused = Math.min(...windows.map(({ begin }) => begin));
+    this.#blocks.splice(0, unused);
+    for (const window of windows) window.begin -= unused;
   }
 
   forget(): void {
+    for (const window of this.#windows.values()) {
+      for (const block of this.#blocks.slice(window.begin)) window.sums.remove(block);
+      window.begin = 0;
+    }
     this.#blocks = [];
   }
 
@@ -75,9 +72,17 @@ export class DirectionBlocks {
     this.#takenMs = takenMs;
   }
 
-  /** Returns the blocks of the last `ms`, and earlier ones until they have so many transfers, at most those of 15 minutes. */
-  last(ms: number, transfers: number): TimeWindow {
-    return windowOf(this.#blocks.slice(this.#beginOf(ms, transfers)), this.#takenMs);
+  /** Returns the window of one of the spans. It changes with the next sample. */
+  last(span: WindowSpan): TimeWindow {
+    const window = this.#windows.get(span)!;
+    for (; window.begin < this.#blocks.length; window.begin++) {
+      const first = this.#blocks[window.begin]!;
+      const ageMs = this.#takenMs - first.endMs;
+      const isOld = ageMs >= span.ms && window.sums.transfers - first.transfers >= span.transfers;
+      if (ageMs < WINDOW_LIMIT_MS && !isOld) break;
+      window.sums.remove(first);
+    }
+    return window.sums.window(this.#blocks[window.begin]?.beginMs ?? this.#takenMs, this.#takenMs);
   }
 
   /** Returns the blocks that began at this time or later. */
@@ -91,18 +96,6 @@ export class DirectionBlocks {
   /** Returns the blocks one by one, the newest first. */
   *backwards(): Generator<TimeWindow> {
     for (let i = this.#blocks.length - 1; i >= 0; i--) yield windowOf([this.#blocks[i]!], this.#blocks[i]!.endMs);
-  }
-
-  #beginOf(ms: number, transfers: number): number {
-    let has = 0;
-    let i = this.#blocks.length;
-    for (; i > 0; i--) {
-      const { endMs } = this.#blocks[i - 1]!;
-      const ageMs = this.#takenMs - endMs;
-      if (ageMs >= WINDOW_LIMIT_MS || (ageMs >= ms && has >= transfers)) break;
-      has += this.#blocks[i - 1]!.transfers;
-    }
-    return i;
   }
 }
 
@@ -160,60 +153,8 @@ function copyOf(one: SizeClassTally): SizeClassTally {
   };
 }
 
-interface ClassSums {
-  count: number;
-  bytes: number;
-  readonly times: PlaceCounts;
-  readonly posts: PlaceCounts;
-}
-
 function windowOf(blocks: readonly Block[], endMs: number): TimeWindow {
-  const classes = new Map<number, ClassSums>();
-  const sums = { transfers: 0, bytes: 0, endedInPost: 0, flushSquares: 0 };
-  for (const block of blocks) {
-    sums.transfers += block.transfers;
-    sums.bytes += block.bytes;
-    sums.endedInPost += block.endedInPost;
-    sums.flushSquares += block.flushSquares;
-    addClasses(classes, block.classes);
-  }
-  const { transfers, bytes, endedInPost, flushSquares } = sums;
-  const beginMs = blocks[0]?.beginMs ?? endMs;
-  const flushSize = transfers === 0 ? 0 : flushSquares / transfers;
-  const figures = [...classes].sort(([a], [b]) => a - b).map(([exponent, one]) => classTimesOf(exponent, one));
-  return { beginMs, endMs, transfers, bytes, endedInPost, flushSize, classes: figures };
-}
-
-function addClasses(classes: Map<number, ClassSums>, words: Uint32Array): void {
-  for (let at = 0; at < words.length;) {
-    const exponent = words[at]!;
-    let sums = classes.get(exponent);
-    if (sums === undefined)
-      classes.set(exponent, (sums = { count: 0, bytes: 0, times: new PlaceCounts(), posts: new PlaceCounts() }));
-    sums.count += words[at + 1]!;
-    sums.bytes += words[at + 2]! * WORD + words[at + 3]!;
-    const timesEnd = at + HEAD + words[at + 4]!;
-    const end = timesEnd + words[at + 5]!;
-    for (let i = at + HEAD; i < timesEnd; i++) sums.times.add(placeOf(words[i]!), countOf(words[i]!));
-    for (let i = timesEnd; i < end; i++) sums.posts.add(placeOf(words[i]!), countOf(words[i]!));
-    at = end;
-  }
-}
-
-function classTimesOf(exponent: number, { bytes, count, times, posts }: ClassSums): ClassTimes {
-  const [p10, p25, p50, p75, p90, max] = times.quantiles([0.1, 0.25, 0.5, 0.75, 0.9, 1]);
-  const [post10, post50, postMax] = posts.quantiles([0.1, 0.5, 1]);
-  return {
-    upToBytes: 2 ** exponent,
-    count: times.count,
-    meanBytes: bytes / Math.max(1, count),
-    p10: p10!,
-    p25: p25!,
-    p50: p50!,
-    p75: p75!,
-    p90: p90!,
-    max: max!,
-    ...(posts.count > 0 && { post: { p10: post10!, p50: post50!, max: postMax! } }),
-    countUpTo: (us) => times.countUpTo(us),
-  };
+  const sums = new BlockSums();
+  for (const block of blocks) sums.add(block);
+  return sums.window(blocks[0]?.beginMs ?? endMs, endMs);
 }

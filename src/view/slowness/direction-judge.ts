@@ -1,6 +1,7 @@
 /** Judges the transfers of one agent and direction over time. Pure. */
 import type { DirectionTimes } from '../../ground/tally.js';
-import { DirectionBlocks, type TimeWindow, WINDOW_LIMIT_MS } from './direction-blocks.js';
+import type { TimeWindow } from './block-sums.js';
+import { DirectionBlocks, WINDOW_LIMIT_MS, type WindowSpan } from './direction-blocks.js';
 import { compare, type Compared, LONG, SHORT } from './growth.js';
 import type { Curve } from './host-curves.js';
 import { carriedBy, type Peer } from './load.js';
@@ -10,10 +11,8 @@ import { comparedIn, growthFactor, type Judged, judgeWindow, postGrowthFactor } 
 
 /** The first transfers of an agent take longer: connections are made, memory is touched for the first time. */
 const FIRST_TRANSFERS = 20;
-const SHORT_MS = 20_000;
-const SHORT_TRANSFERS = 20;
-const LONG_MS = 120_000;
-const LONG_TRANSFERS = 60;
+const SHORT_SPAN: WindowSpan = { ms: 20_000, transfers: 20 };
+const LONG_SPAN: WindowSpan = { ms: 120_000, transfers: 60 };
 /** A first transfer that is worth a note: this long, and this many times as long as usual. */
 const COLD_US = 1e6;
 const COLD_FACTOR = 20;
@@ -86,7 +85,7 @@ export class DirectionJudge {
   #standing = new Map<SlowKind, Standing>();
 
   constructor({ takenMs, lastMs, isNew, acceptMs }: DirectionBegin) {
-    this.#blocks = new DirectionBlocks(isNew ? lastMs : takenMs, isNew);
+    this.#blocks = new DirectionBlocks(isNew ? lastMs : takenMs, isNew, [SHORT_SPAN, LONG_SPAN]);
     this.#reference = new UsualTimes(acceptMs);
     this.#acceptMs = acceptMs;
     this.#isNew = isNew;
@@ -129,14 +128,14 @@ export class DirectionJudge {
   /** Returns this agent as a peer of others; undefined if nothing can be compared. */
   peer(): Peer | undefined {
     const short = this.#shortWindow();
-    if (short.endMs - short.beginMs > LONG_MS) return undefined;
+    if (short.endMs - short.beginMs > LONG_SPAN.ms) return undefined;
     const factor = growthFactor(comparedIn(short, this.usual));
     return factor === undefined ? undefined : { carried: carriedBy(short, this.usual), factor };
   }
 
   /** True if something moves and nothing is usual yet. */
   get isUnjudged(): boolean {
-    return this.#takenMs - this.#movedMs < LONG_MS && this.usual.classes.length === 0;
+    return this.#takenMs - this.#movedMs < LONG_SPAN.ms && this.usual.classes.length === 0;
   }
 
   get slowdowns(): Slowdowns {
@@ -154,13 +153,13 @@ export class DirectionJudge {
   }
 
   #shortWindow(): TimeWindow {
-    return (this.#short ??= this.#blocks.last(SHORT_MS, SHORT_TRANSFERS));
+    return (this.#short ??= this.#blocks.last(SHORT_SPAN));
   }
 
   /** Judges after each sample with transfers. `peers`: returns the other agents of the host and direction. */
   judge(peers: () => readonly Peer[], curves: readonly Curve[]): void {
     const short = this.#shortWindow();
-    const long = this.#blocks.last(LONG_MS, LONG_TRANSFERS);
+    const long = this.#blocks.last(LONG_SPAN);
     const { usual } = this;
     const isYoung = usual.classes.length === 0;
     const judged = isYoung
@@ -168,7 +167,7 @@ export class DirectionJudge {
       : this.#by(usual, short, long, peers);
     for (const one of judged) this.#found(one, isYoung);
     this.#expire((kind) => PATIENCE[kind].holdMs);
-    this.#blocks.trim(LONG_MS, LONG_TRANSFERS);
+    this.#blocks.trim();
   }
 
   #expire(holdMsOf: (kind: SlowKind) => number): void {

@@ -1,5 +1,5 @@
 /** Whether more transfers at once explain slower ones. Pure. */
-import type { TimeWindow } from './direction-blocks.js';
+import type { TimeWindow } from './block-sums.js';
 import type { Usual } from './usual-times.js';
 
 /** Load that is worth a comparison. */

@@ -1,6 +1,6 @@
 /** What is usual for the transfers of one agent and direction: learned from blocks of time, never from what is found slow. Pure. */
 import type { ClassTimes } from './place-counts.js';
-import type { TimeWindow } from './direction-blocks.js';
+import type { TimeWindow } from './block-sums.js';
 
 /** A block that teaches has at least so many milliseconds and transfers: fewer give no quantiles. */
 export const BLOCK_MS = 30_000;

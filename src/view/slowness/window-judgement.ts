@@ -1,5 +1,5 @@
 /** Judges one window of an agent and direction by what is usual. Pure. */
-import type { TimeWindow } from './direction-blocks.js';
+import type { TimeWindow } from './block-sums.js';
 import {
   compare,
   type Compared,
