@@ -1,4 +1,5 @@
 /** Judging the speed of all agents of a host, as serve does for each sample of its history. */
+import { setImmediate } from 'node:timers/promises';
 import { SAMPLE_MS } from '../dist/serve/history/recorder.js';
 import { SlownessJudge } from '../dist/view/slowness/slowness-judge.js';
 import { round } from './support/measure.mjs';
@@ -73,7 +74,7 @@ async function bytesInUse() {
   const collect = (await import('node:vm')).runInNewContext('gc');
   for (let i = 0; i < 3; i++) {
     collect();
-    await new Promise(setImmediate); // buffers are freed after their owners
+    await setImmediate(); // buffers are freed after their owners
   }
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;

@@ -2,7 +2,7 @@
 import { timeAt } from './packed-times.js';
 
 /** Places that are reserved at first and beside others: the times of most classes are within a factor of sixteen. */
-const ROOM = 64;
+const ROOM = 16;
 
 /** Counts by place, see packed-times.ts. */
 export class PlaceCounts {
