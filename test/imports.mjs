@@ -104,6 +104,7 @@ const ROOMS = {
 
   // The commands.
   'cli/compare': COMMAND,
+  'cli/accept': COMMAND,
   'cli/completion': COMMAND,
   'cli/config': [...COMMAND, ...SERVE, 'yaml'],
   'cli/demo': [...COMMAND, ...SERVE, 'page'], // is serve with agents
@@ -119,6 +120,7 @@ const ROOMS = {
   cli: [
     ...COMMAND,
     'cli/compare',
+    'cli/accept',
     'cli/completion',
     'cli/config',
     'cli/demo',

@@ -52,6 +52,7 @@ const SHARED_SCRIPTS = [
   'ground/exponential.js',
   'ground/figures/clock.js',
   'ground/figures/figure.js',
+  'ground/glob.js',
   'view/answers/answer.js',
   'view/answers/history-answer.js',
   'view/answers/verdict-input.js',

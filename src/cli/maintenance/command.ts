@@ -1,15 +1,12 @@
 /** `nixl-otel maintenance`: announces that agents will end or be slow, so that serve notes it and raises no alarm. */
 import { Argument, type Command } from 'commander';
-import { reasonOf } from '../../ground/errors.js';
 import { spanText } from '../../ground/figures/clock.js';
-import { Failure } from '../../process/failure.js';
 import { parserOf } from '../../process/flag-parser.js';
 import { print } from '../../process/output.js';
 import { notEmpty, type Shape, refuse } from '../../settings/shape.js';
 import { MAINTENANCE_PATH } from '../../view/answers/answer.js';
-import { type ClientAccess, HttpClient, isSuccess, refusalText } from '../../view/client/client.js';
 import { addClientOptions, clientAccess, type ClientOptions } from '../../view/client/client-options.js';
-import { addressOfPath, type ServerAddress } from '../../view/client/server-address.js';
+import { sendChange } from '../../view/client/serve-change.js';
 import { serveAddresses, serveUrlOption } from '../url-option.js';
 
 const HELP = `
@@ -65,26 +62,9 @@ async function announce(
   const text = words.length === 0 ? {} : { text: words.join(' ') };
   const body = JSON.stringify({ action, ...(forMs && { forMs }), ...(agent !== undefined && { agent }), ...text });
   for (const address of addresses) {
-    await send(address, access, body);
+    await sendChange(address, access, { path: MAINTENANCE_PATH, body });
     const span =
       action === 'end' ? 'has ended' : forMs === undefined ? 'has begun' : `has begun, for ${spanText(forMs)}`;
     print(`${address.name}: maintenance ${span}`);
-  }
-}
-
-/** @throws Failure unless serve has taken it */
-async function send(given: ServerAddress, access: ClientAccess, body: string): Promise<void> {
-  const fail = (reason: string): never => {
-    throw new Failure(`${given.socketPath === undefined ? given.url.origin : given.name} does not take it: ${reason}`);
-  };
-  const client = new HttpClient(given, access);
-  try {
-    const address = addressOfPath(given.url, MAINTENANCE_PATH);
-    const answer = await client.post(address, body).catch((error: unknown) => fail(reasonOf(error)));
-    if (answer.status === 404 || answer.status === 405) fail('serve is older than this command, or has --page off');
-    if (answer.status === 400) fail(answer.text.trim());
-    if (!isSuccess(answer)) fail(refusalText(answer));
-  } finally {
-    client.close();
   }
 }

@@ -3,6 +3,7 @@ import { spanText } from '../../ground/figures/clock.js';
 import { plural } from '../../ground/figures/figure.js';
 import { levelOf } from '../../view/verdict/shapes.js';
 import type { Finding, Verdict } from '../../view/verdict/types.js';
+import { acceptButton, aimAccept, canAccept } from './accept-button.js';
 import { mayMove } from './may-move.js';
 import { announce, byId, element, icon, named, setIcon, setRows, setText } from './common/dom.js';
 
@@ -57,7 +58,7 @@ export class Strip {
     if (alarms >= OPENS_FROM && alarms > this.#alarms && hasRoom()) this.#isOpen = true;
     this.#count = listed.length;
     this.#alarms = alarms;
-    this.#isSaid = listed.length === 1 && listed[0] === first;
+    this.#isSaid = listed.length === 1 && listed[0] === first && !canAccept(first);
     this.#fillNow = () => this.#fill(listed, linkOf, nowMs);
     // Rows that come or go move what is below them.
     if (listed.length === this.#list.children.length || hasRoom()) this.#fillNow();
@@ -115,7 +116,8 @@ export class Strip {
       else if (anchor.getAttribute('href') !== link.address) anchor.href = link.address;
       const rest = isNamed ? finding.sentence.slice(link.name.length).replace(/^[:,]?\s*/, '') : finding.sentence;
       setText(what!, `${capital(rest)}.`);
-      setText(remedy!, finding.advice ?? '');
+      setText(remedy!.firstElementChild!, finding.advice ?? '');
+      aimAccept(remedy!.lastElementChild as HTMLButtonElement, finding);
       setText(time!, ageOf(finding, nowMs));
     });
   }
@@ -146,7 +148,7 @@ function findingRow(): HTMLElement {
     icon('tick'),
     subject,
     element('span'),
-    element('span', { class: 'remedy' }),
+    element('span', { class: 'remedy' }, element('span'), acceptButton()),
     element('time'),
   );
 }

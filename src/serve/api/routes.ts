@@ -10,12 +10,13 @@ import type { ChangeHandler, Handler, MetricsServer } from '../http/metrics-serv
 import { TimeSlices } from '../../ground/time-slices.js';
 import { note, warnOnce } from '../../process/output.js';
 import type { FailingExporter } from '../../view/verdict/types.js';
+import { acceptance } from './acceptance.js';
 import { agentAnswer, type DetailSource } from './agent-detail.js';
 import { AgentProcesses } from './agent-processes.js';
 import { agentsAnswer, agentsSummary, type AnswerSource, MAX_LISTED_AGENTS } from './agents.js';
 import type { SizeWatch } from '../../instrumentation/sizes/size-watch.js';
 import type { FindingCount } from '../../instrumentation/serve-state.js';
-import { AGENTS_PATH, API, MAINTENANCE_PATH, type ServeFacts } from '../../view/answers/answer.js';
+import { ACCEPT_PATH, AGENTS_PATH, API, MAINTENANCE_PATH, type ServeFacts } from '../../view/answers/answer.js';
 import { INCIDENTS_PATH } from '../../view/answers/incidents-answer.js';
 import { SIZES_PATH } from '../../view/answers/sizes-answer.js';
 import { agentColumns, fleetAnswer } from './history.js';
@@ -94,6 +95,10 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
   const answers = new SampleAnswers();
   server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context, incidents, maintenance));
   server.change(`/${MAINTENANCE_PATH}`, announcement(maintenance));
+  server.change(
+    `/${ACCEPT_PATH}`,
+    acceptance(context.sizes.judge, () => usual?.write(Date.now())),
+  );
   server.route(`/${HISTORY_PATH}`, history(recorder, answers, startedMs));
   server.route(`/${SIZES_PATH}`, sizes(recorder, answers, facts, context));
   server.route(`/${INCIDENTS_PATH}`, (_, answer) => {

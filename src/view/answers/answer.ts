@@ -8,6 +8,8 @@ import type { EndedAgent, FailingExporter, Maintenance } from '../verdict/types.
 export const AGENTS_PATH = 'api/v1/agents';
 /** Path for POST alone. */
 export const MAINTENANCE_PATH = 'api/v1/maintenance';
+/** The same. */
+export const ACCEPT_PATH = 'api/v1/accept';
 /** Marks an answer. Within a version, fields are only added. */
 export const API = 'nixl-otel/v1';
 /** Id of the entry that sums up unlisted agents. */

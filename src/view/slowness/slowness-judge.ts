@@ -72,11 +72,11 @@ export class SlownessJudge {
     for (const direction of DIRECTIONS) if (kept?.[direction] !== undefined) judges[direction].restore(kept[direction]);
   }
 
-  /** Takes the present times of these agents as usual. */
+  /** Takes the present times of these agents as usual, in the directions in which something is found. */
   accept(ids: Iterable<number>): void {
     const accepted = new Set<number | string>(ids);
-    for (const [id, judges] of this.#agents) {
-      if (accepted.has(id)) for (const direction of DIRECTIONS) judges[direction].accept();
+    for (const { id, direction } of this.#facts) {
+      if (accepted.has(id)) this.#agents.get(Number(id))?.[direction].accept();
     }
     this.#facts = this.#facts.filter(({ id }) => !accepted.has(id));
   }

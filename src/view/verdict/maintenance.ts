@@ -1,4 +1,5 @@
 /** Announced maintenance: what happens to its agents meanwhile is noted, and raises no alarm. Pure. */
+import { matchesGlob } from '../../ground/glob.js';
 import { slowFindings } from './slow-findings.js';
 import type { Announced, Finding, Maintenance, VerdictInput } from './types.js';
 
@@ -11,7 +12,7 @@ export function withAnnounced(input: VerdictInput): VerdictInput {
   if (maintenance.length === 0) return input;
   const mark = <One extends { readonly name: string }>(one: One, timeMs: number): One & Announced => {
     const found = maintenance.find(({ beginMs, endMs, agent }) => {
-      return beginMs <= timeMs && timeMs <= endMs && (agent === undefined || isNamed(one.name, agent));
+      return beginMs <= timeMs && timeMs <= endMs && (agent === undefined || matchesGlob(one.name, agent));
     });
     return found === undefined ? one : { ...one, announced: announcedText(found) };
   };
@@ -39,17 +40,4 @@ export function slowOrAnnounced(input: VerdictInput): Finding[] {
 
 function announcedText({ text }: Maintenance): string {
   return text === undefined ? 'maintenance was announced' : `announced: ${text}`;
-}
-
-/** A name from its begin to its end, where * is any text and ? any character. Linear in time, whatever the glob. */
-function isNamed(name: string, glob: string): boolean {
-  let [at, place, star, back] = [0, 0, -1, 0];
-  while (at < name.length) {
-    if (glob[place] === '*') [star, back, place] = [place, at, place + 1];
-    else if (glob[place] === '?' || glob[place] === name[at]) [at, place] = [at + 1, place + 1];
-    else if (star !== -1) [place, back, at] = [star + 1, back + 1, back + 1];
-    else return false;
-  }
-  while (glob[place] === '*') place++;
-  return place === glob.length;
 }
