@@ -53,6 +53,7 @@ const COMMANDS: CommandRows = {
     docs: 'compare.md',
     argument: ['<report...>', 'reports of run: A.json and B.json, or those of side A'],
     load: async () => (await import('./compare/command.js')).defineCompare,
+  },
   accept: {
     description: 'tell a running serve that slower transfers are usual from now on',
     docs: 'json.md',

@@ -16,7 +16,7 @@ export interface WindowSpan {
 }
 
 /** The blocks from `begin` on. */
-interface Window {
+interface SlidingWindow {
   begin: number;
   readonly sums: BlockSums;
 }
@@ -27,7 +27,7 @@ const NOTHING: DirectionCounts = { classes: [], endedInPost: 0, flushSquares: 0n
 export class DirectionBlocks {
   #blocks: Block[] = [];
   /** Those of all spans, each with its sums: adding them up for each judgement took most of its time. */
-  readonly #windows: ReadonlyMap<WindowSpan, Window>;
+  readonly #windows: ReadonlyMap<WindowSpan, SlidingWindow>;
   #before: DirectionCounts | undefined;
   #takenMs = 0;
 
