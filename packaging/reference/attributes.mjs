@@ -94,6 +94,18 @@ export const ATTRIBUTES = [
     examples: ['0'],
   })),
   { label: 'ranks', brief: 'All ranks of the agent.', values: 'kinds and numbers', examples: ['DP0 TP1'] },
+  {
+    label: 'container_id',
+    brief: "Container of the agent's process, from its cgroup.",
+    values: '64 digits',
+    foreign: 'semconv',
+  },
+  ...['namespace', 'pod', 'container'].map((label) => ({
+    label,
+    brief: `Kubernetes' name of the ${label}, by the kubelet's links to logs.`,
+    values: 'any name',
+    foreign: 'semconv',
+  })),
   { label: 'pid', brief: "Agent's process.", values: 'a number', foreign: 'semconv' },
   { label: 'version', brief: 'Version of this package.', values: 'a version', foreign: 'semconv' },
   { label: 'node_version', brief: 'Version of Node.js.', values: 'a version', foreign: 'semconv' },

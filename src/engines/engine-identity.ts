@@ -35,6 +35,11 @@ export interface EngineIdentity {
   readonly title?: string;
   /** Process whose command line told the engine: all ranks of an instance have the same. */
   readonly instancePid?: number;
+  /** Container of its process, and the names that Kubernetes gave it. */
+  readonly containerId?: string;
+  readonly namespace?: string;
+  readonly pod?: string;
+  readonly container?: string;
   /** Name for people; absent if the agent's own name says as much. */
   readonly label?: string;
   /** Reason for which the engine is not known. */
@@ -66,12 +71,22 @@ const USUAL_PARTS: readonly (string | undefined)[] = ['connector', 'disaggregati
 /** A UUID, or as many hexadecimal digits as a random number has. */
 const RANDOM_NAME = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-|[0-9a-f]{16}/i;
 
-/** Returns `vllm :8100 decode TP1`; undefined if the agent's own name tells people as much. */
+/** What does not follow from command lines and names. */
+export type ContainerIdentity = Pick<EngineIdentity, 'containerId' | 'namespace' | 'pod' | 'container'>;
+
+/** Returns `vllm :8100 decode TP1`, in Kubernetes `vllm POD :8100 decode TP1`; undefined if the agent's own name tells people as much. */
 export function labelOf(agent: string, identity: EngineIdentity): string | undefined {
-  const { engine, part, instance, model, role, ranks, instancePid } = identity;
+  const { engine, part, instance, model, role, ranks, instancePid, pod } = identity;
   if (engine === undefined || (engine === PLAIN_PYTHON && !RANDOM_NAME.test(agent))) return undefined;
-  const place = instance ?? model?.split('/').at(-1) ?? (instancePid === undefined ? undefined : `pid ${instancePid}`);
-  const words = [engine, place, role, USUAL_PARTS.includes(part) ? undefined : part, rankText(ranks)];
+  const place = model?.split('/').at(-1) ?? (instancePid === undefined ? undefined : `pid ${instancePid}`);
+  const words = [
+    engine,
+    pod,
+    instance ?? (pod === undefined ? place : undefined),
+    role,
+    USUAL_PARTS.includes(part) ? undefined : part,
+    rankText(ranks),
+  ];
   return words.filter((word) => word !== undefined && word !== '').join(' ');
 }
 

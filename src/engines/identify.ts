@@ -2,6 +2,7 @@
 import { oneLine } from '../ground/one-line.js';
 import {
   type ConfiguredEngine,
+  type ContainerIdentity,
   type EngineIdentity,
   IDENTITY_TEXTS,
   labelOf,
@@ -34,10 +35,15 @@ export class EngineTable {
   }
 
   /** `lineage`: undefined if the process is not seen, for the reason `unseen`. */
-  identify(agent: string, lineage: Lineage | undefined, unseen = 'its process is not seen'): EngineIdentity {
+  identify(
+    agent: string,
+    lineage: Lineage | undefined,
+    unseen = 'its process is not seen',
+    place: ContainerIdentity = {},
+  ): EngineIdentity {
     const lines = (lineage ?? []).filter((line) => !isShellText(line));
     const [known, configured] = [builtIn(agent, lines), this.#configured(agent, lines)];
-    const found = { ...known, ...configured, ...ranksOf(known.ranks, configured.ranks) };
+    const found = { ...known, ...configured, ...place, ...ranksOf(known.ranks, configured.ranks) };
     const title = lineage?.[0] && commandOf(lineage[0]);
     const unknown = title === undefined ? unseen : `no engine is known by the command ${cut(title, 80)}`;
     return withoutUnknown({

@@ -45,7 +45,12 @@ const OTEL_LABELS_OF_INFO = {
   tp_rank: semconv.ATTR_NIXL_AGENT_RANK_TP,
   ep_rank: semconv.ATTR_NIXL_AGENT_RANK_EP,
   ranks: semconv.ATTR_NIXL_AGENT_RANKS,
-  pid: 'process.pid', // of OpenTelemetry's semantic conventions
+  // These are of OpenTelemetry's semantic conventions.
+  pid: 'process.pid',
+  container_id: 'container.id',
+  namespace: 'k8s.namespace.name',
+  pod: 'k8s.pod.name',
+  container: 'k8s.container.name',
 } as const;
 export const INFO_LABELS = Object.keys(OTEL_LABELS_OF_INFO);
 const ALL_OTEL_LABELS = { ...OTEL_LABELS, ...OTEL_LABELS_OF_SERVE, ...OTEL_LABELS_OF_INFO };
@@ -130,6 +135,10 @@ export function infoAttributes(naming: Naming, base: Attributes, { engine = {}, 
     ep_rank: ranks.ep,
     ranks: rankText(ranks),
     pid,
+    container_id: engine.containerId,
+    namespace: engine.namespace,
+    pod: engine.pod,
+    container: engine.container,
   };
   const taken = new Set(Object.keys(base).map(prometheusSpelling));
   const attributes = { ...base };

@@ -229,6 +229,14 @@ export const OPTION_ROWS = {
     description:
       'engines for `nixl.agent.info`: regular expressions for command lines and names of agents; they come before those that the package knows',
   },
+  containerLogs: {
+    shape: filePath,
+    isPath: () => true,
+    passedTo: 'profile',
+    defaultText: '`/var/log/containers`',
+    description:
+      "directory of the kubelet's links to logs, which name pod, namespace and container of an agent for `nixl.agent.info`",
+  },
   rankVariable: {
     shape: variableName,
     passedTo: 'profile',

@@ -1,7 +1,7 @@
 /** Name, container and pod of a process, from /proc. Readable also if the process belongs to another user. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { containerInCgroups, hidesCgroups, podInMounts } from './cgroup.js';
+import { type ContainerFacts, containerInCgroups, hidesCgroups, podInMounts } from './cgroup.js';
 import { attempt } from '../ground/errors.js';
 
 export interface ProcessIdentity {
@@ -12,6 +12,11 @@ export interface ProcessIdentity {
   readonly podUid: string | undefined;
   /** True if this process's cgroup namespace hides the container. */
   readonly isHidden: boolean;
+}
+
+/** Returns the container and pod of its cgroup alone, which needs no right; nothing if it has ended. `procDir`: for tests. */
+export function readContainer(pid: number, procDir = '/proc'): ContainerFacts {
+  return containerInCgroups(attempt(() => readFileSync(join(procDir, String(pid), 'cgroup'), 'utf8')) ?? '');
 }
 
 /** Returns undefined if the process has ended or this process cannot see it. `procDir`: for tests. */

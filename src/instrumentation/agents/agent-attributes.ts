@@ -25,6 +25,7 @@ interface AgentAttributesOptions {
   readonly log: DiagOnce;
   /** Default: without rows of the configuration. */
   readonly engines?: EngineTable;
+  readonly containerLogs?: string | undefined;
   /** Replacement in tests. */
   readonly readProcess?: typeof readAgentProcess;
   readonly readIdentity?: typeof readProcessIdentity;
@@ -69,7 +70,10 @@ export class AgentAttributes {
 
   constructor(options: AgentAttributesOptions) {
     this.#options = options;
-    this.identities = new AgentIdentities({ table: options.engines ?? new EngineTable() });
+    this.identities = new AgentIdentities({
+      table: options.engines ?? new EngineTable(),
+      containerLogs: options.containerLogs,
+    });
     this.#nixlLabels = options.nixlLabels ?? new AttributeRegistry();
     const asked = [options.registry, this.#nixlLabels].some(({ needsInstance }) => needsInstance);
     this.#instances = asked ? new AgentInstances() : undefined;

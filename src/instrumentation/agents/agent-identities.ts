@@ -1,11 +1,15 @@
 /** Engine, instance and ranks of each agent, read once or twice in the life of its process and not once per collect. */
-import type { EngineIdentity } from '../../engines/engine-identity.js';
+import type { ContainerIdentity, EngineIdentity } from '../../engines/engine-identity.js';
 import { ENGINE_VARIABLES } from '../../engines/engine-rows.js';
 import type { EngineTable } from '../../engines/identify.js';
 import type { AgentSnapshot } from '../../mapping/index.js';
+import { namesOfContainer } from '../../shm-bridge/container-links.js';
 import { readLineage } from '../../shm-bridge/lineage.js';
+import { readContainer } from '../../shm-bridge/process-identity.js';
 import { missingSights } from '../../shm-bridge/process-sight.js';
 
+/** The kubelet's place, on each node. */
+export const DEFAULT_CONTAINER_LOGS = '/var/log/containers';
 /** An engine may name its processes after it has made its agents: they are read once more after this time. */
 const AGAIN_MS = 30_000;
 /** An identity that nobody asks for is kept for this time: that of an ended agent cannot be read again. */
@@ -24,6 +28,8 @@ interface Known {
 
 interface AgentIdentitiesOptions {
   readonly table: EngineTable;
+  /** Directory of the links that the kubelet makes to logs of containers. */
+  readonly containerLogs?: string | undefined;
   /** Replacements in tests. */
   readonly now?: () => number;
   readonly lineageOf?: typeof readLineage;
@@ -32,6 +38,7 @@ interface AgentIdentitiesOptions {
 
 export class AgentIdentities {
   readonly #table: EngineTable;
+  readonly #containerLogs: string;
   readonly #now: () => number;
   readonly #lineageOf: typeof readLineage;
   readonly #look: typeof missingSights;
@@ -41,11 +48,13 @@ export class AgentIdentities {
 
   constructor({
     table,
+    containerLogs = DEFAULT_CONTAINER_LOGS,
     now = () => performance.now(),
     lineageOf = readLineage,
     look = missingSights,
   }: AgentIdentitiesOptions) {
     this.#table = table;
+    this.#containerLogs = containerLogs;
     this.#now = now;
     this.#lineageOf = lineageOf;
     this.#look = look;
@@ -76,7 +85,13 @@ export class AgentIdentities {
     const lineage = pid === undefined || life === 'dead' ? undefined : this.#lineageOf(pid, ENGINE_VARIABLES);
     if (lineage === undefined && this.#byId.get(id)?.pid !== undefined && this.#byId.get(id)?.pid === pid)
       return undefined;
-    return this.#table.identify(agent, lineage, this.#whyUnseen(life));
+    return this.#table.identify(agent, lineage, this.#whyUnseen(life), lineage && this.#containerOf(pid!));
+  }
+
+  #containerOf(pid: number): ContainerIdentity {
+    const { containerId, podUid } = readContainer(pid);
+    if (containerId === undefined) return {};
+    return { containerId, ...namesOfContainer({ containerId, podUid }, this.#containerLogs) };
   }
 
   #whyUnseen(life: AgentSnapshot['life']): string {

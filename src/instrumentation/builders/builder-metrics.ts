@@ -50,6 +50,7 @@ export class BuilderMetrics {
       agentAttributes: new AgentAttributes({
         ...{ registry: attributes, nixlLabels, hostname, rankVariable, log },
         engines: new EngineTable(profile.engines),
+        containerLogs: profile.containerLogs,
       }),
       log,
     });
