@@ -76,7 +76,10 @@ const ATTRIBUTE_GROUP = closed({
 });
 
 /** Attributes of OpenTelemetry's registry, which manifest.yaml depends on. */
-const FOREIGN = ['error.type', 'process.pid', 'process.runtime.version', 'service.version'];
+const FOREIGN = [
+  ...['container.id', 'error.type', 'k8s.container.name', 'k8s.namespace.name', 'k8s.pod.name'],
+  ...['process.pid', 'process.runtime.version', 'service.version'],
+];
 
 function constants(prefix: 'METRIC_' | 'ATTR_'): string[] {
   return Object.entries(semconv).flatMap(([name, value]) => (name.startsWith(prefix) ? [value] : []));

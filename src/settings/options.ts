@@ -77,6 +77,11 @@ export interface NixlOptions {
    */
   engines?: readonly ConfiguredEngine[];
   /**
+   * Directory of the kubelet's links to logs, which name pod, namespace and container of an agent for
+   * `nixl.agent.info`. Default: `/var/log/containers`.
+   */
+  containerLogs?: string;
+  /**
    * Environment variable of an agent's process that holds its local rank. Default: the environment's
    * NIXL_TELEMETRY_RANK_ENV, else `LOCAL_RANK`.
    */

@@ -57,9 +57,9 @@ describe('a command loads what it needs:', () => {
   it.each<[most: number, packages: readonly string[], args: readonly string[]]>([
     [8, [], ['--version']],
     [10, commander, ['--help']],
-    [38, commander, ['list', '--dir', 'RINGS']],
+    [42, commander, ['list', '--dir', 'RINGS']],
     [34, commander, ['read', 'RINGS/agent']],
-    [87, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [90, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
     [23, commander, ['doctor', '--help']],
     [69, withApi, ['config', 'schema']],
     [79, withApi, ['serve', '--help']],

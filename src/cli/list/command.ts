@@ -2,9 +2,8 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { notEmpty, wholeNumber } from '../../settings/shape.js';
-import { ENGINE_VARIABLES } from '../../engines/engine-rows.js';
 import { EngineTable } from '../../engines/identify.js';
-import { readLineage } from '../../shm-bridge/lineage.js';
+import { AgentIdentities } from '../../instrumentation/agents/agent-identities.js';
 import { missingSights } from '../../shm-bridge/process-sight.js';
 import { findWriters, inspectRing, readState, requireRings } from '../../shm-bridge/ring.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
@@ -238,14 +237,13 @@ const withWriter = (row: ListRow) => ({ ...row, writer: row.pid });
 function withProcesses(rows: readonly InspectedRow[]): ListRow[] {
   const paths = rows.map((row) => row.path);
   const [found, holders] = [findWriters(paths), lockHolders(paths)];
-  const engines = new EngineTable();
+  const identities = new AgentIdentities({ table: new EngineTable() });
   const isSure = found.every((writers) => writers.length > 0) || missingSights().length === 0;
   return rows.map(({ consumed, ...row }, i) => {
     const [writers, held] = [found[i]!, consumed === undefined ? undefined : isHeld({ holder: holders[i], consumed })];
     const life = writers.length > 0 ? 'alive' : isSure ? 'dead' : 'unknown';
     const [pid] = writers;
-    const lineage = pid === undefined ? undefined : readLineage(pid, ENGINE_VARIABLES);
-    const engine = row.state === 'ready' ? engines.identify(row.agent, lineage) : undefined;
+    const engine = row.state === 'ready' ? identities.of({ id: i, agent: row.agent, pid, life }) : undefined;
     return {
       ...row,
       pid,

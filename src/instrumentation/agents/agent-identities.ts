@@ -9,7 +9,7 @@ import { readContainer } from '../../shm-bridge/process-identity.js';
 import { missingSights } from '../../shm-bridge/process-sight.js';
 
 /** The kubelet's place, on each node. */
-export const DEFAULT_CONTAINER_LOGS = '/var/log/containers';
+const DEFAULT_CONTAINER_LOGS = '/var/log/containers';
 /** An engine may name its processes after it has made its agents: they are read once more after this time. */
 const AGAIN_MS = 30_000;
 /** An identity that nobody asks for is kept for this time: that of an ended agent cannot be read again. */
@@ -32,7 +32,7 @@ interface AgentIdentitiesOptions {
   readonly containerLogs?: string | undefined;
   /** Replacements in tests. */
   readonly now?: () => number;
-  readonly lineageOf?: typeof readLineage;
+  readonly procDir?: string;
   readonly look?: typeof missingSights;
 }
 
@@ -40,7 +40,7 @@ export class AgentIdentities {
   readonly #table: EngineTable;
   readonly #containerLogs: string;
   readonly #now: () => number;
-  readonly #lineageOf: typeof readLineage;
+  readonly #procDir: string;
   readonly #look: typeof missingSights;
   readonly #byId = new Map<number, Known>();
   #sweptMs = -Infinity;
@@ -50,13 +50,13 @@ export class AgentIdentities {
     table,
     containerLogs = DEFAULT_CONTAINER_LOGS,
     now = () => performance.now(),
-    lineageOf = readLineage,
+    procDir = '/proc',
     look = missingSights,
   }: AgentIdentitiesOptions) {
     this.#table = table;
     this.#containerLogs = containerLogs;
     this.#now = now;
-    this.#lineageOf = lineageOf;
+    this.#procDir = procDir;
     this.#look = look;
   }
 
@@ -82,14 +82,16 @@ export class AgentIdentities {
 
   /** Returns undefined if the process is gone and an earlier look had seen it. */
   #read({ id, agent, pid, life }: IdentifiedAgent): EngineIdentity | undefined {
-    const lineage = pid === undefined || life === 'dead' ? undefined : this.#lineageOf(pid, ENGINE_VARIABLES);
+    const lineage =
+      pid === undefined || life === 'dead' ? undefined : readLineage(pid, ENGINE_VARIABLES, this.#procDir);
     if (lineage === undefined && this.#byId.get(id)?.pid !== undefined && this.#byId.get(id)?.pid === pid)
       return undefined;
-    return this.#table.identify(agent, lineage, this.#whyUnseen(life), lineage && this.#containerOf(pid!));
+    if (lineage === undefined) return this.#table.identify(agent, lineage, this.#whyUnseen(life));
+    return this.#table.identify(agent, lineage, undefined, this.#containerOf(pid!));
   }
 
   #containerOf(pid: number): ContainerIdentity {
-    const { containerId, podUid } = readContainer(pid);
+    const { containerId, podUid } = readContainer(pid, this.#procDir);
     if (containerId === undefined) return {};
     return { containerId, ...namesOfContainer({ containerId, podUid }, this.#containerLogs) };
   }
