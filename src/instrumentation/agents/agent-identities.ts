@@ -4,7 +4,7 @@ import { ENGINE_VARIABLES } from '../../engines/engine-rows.js';
 import type { EngineTable } from '../../engines/identify.js';
 import type { AgentSnapshot } from '../../mapping/index.js';
 import { namesOfContainer } from '../../shm-bridge/container-links.js';
-import { readLineage } from '../../shm-bridge/lineage.js';
+import { LineageReader } from '../../shm-bridge/lineage.js';
 import { readContainer } from '../../shm-bridge/process-identity.js';
 import { missingSights } from '../../shm-bridge/process-sight.js';
 
@@ -12,6 +12,8 @@ import { missingSights } from '../../shm-bridge/process-sight.js';
 const DEFAULT_CONTAINER_LOGS = '/var/log/containers';
 /** An engine may name its processes after it has made its agents: they are read once more after this time. */
 const AGAIN_MS = 30_000;
+/** Time for which processes that were read count for other agents, too. */
+const MOMENT_MS = 1000;
 /** An identity that nobody asks for is kept for this time: that of an ended agent cannot be read again. */
 const UNUSED_MS = 3_600_000;
 
@@ -44,6 +46,7 @@ export class AgentIdentities {
   readonly #look: typeof missingSights;
   readonly #byId = new Map<number, Known>();
   #sweptMs = -Infinity;
+  #reader: { readonly lineages: LineageReader; readonly ms: number } | undefined;
   #unseen: { readonly why: string; readonly ms: number } | undefined;
 
   constructor({
@@ -82,12 +85,19 @@ export class AgentIdentities {
 
   /** Returns undefined if the process is gone and an earlier look had seen it. */
   #read({ id, agent, pid, life }: IdentifiedAgent): EngineIdentity | undefined {
-    const lineage =
-      pid === undefined || life === 'dead' ? undefined : readLineage(pid, ENGINE_VARIABLES, this.#procDir);
+    const lineage = pid === undefined || life === 'dead' ? undefined : this.#lineages().of(pid);
     if (lineage === undefined && this.#byId.get(id)?.pid !== undefined && this.#byId.get(id)?.pid === pid)
       return undefined;
     if (lineage === undefined) return this.#table.identify(agent, lineage, this.#whyUnseen(life));
     return this.#table.identify(agent, lineage, undefined, this.#containerOf(pid!));
+  }
+
+  #lineages(): LineageReader {
+    const now = this.#now();
+    if (this.#reader === undefined || now - this.#reader.ms > MOMENT_MS) {
+      this.#reader = { lineages: new LineageReader(ENGINE_VARIABLES, this.#procDir), ms: now };
+    }
+    return this.#reader.lineages;
   }
 
   #containerOf(pid: number): ContainerIdentity {
