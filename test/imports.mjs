@@ -113,6 +113,8 @@ const ROOMS = {
   'cli/list': COMMAND,
   'cli/maintenance': COMMAND,
   'cli/read': COMMAND,
+  'cli/report': [...COMMAND, ...SERVE, 'cli/run'], // the end of run
+  'cli/run': [...COMMAND, ...SERVE],
   'cli/serve': [...COMMAND, ...SERVE, 'page'],
   'cli/simulate': COMMAND,
   'cli/top': [...COMMAND, 'top'],
@@ -129,6 +131,8 @@ const ROOMS = {
     'cli/list',
     'cli/maintenance',
     'cli/read',
+    'cli/report',
+    'cli/run',
     'cli/serve',
     'cli/simulate',
     'cli/top',

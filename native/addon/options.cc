@@ -66,8 +66,9 @@ SourceOptions sourceOptions(const Napi::Object& o) {
   return options;
 }
 
-TapWants tapWants(const Napi::Value& types) {
+TapWants tapWants(const Napi::Value& types, const Napi::Value& first) {
   TapWants wants;
+  wants.first = static_cast<uint64_t>(number(first));
   wants.all = types.IsString();
   if (wants.all) return wants;
   for (const double type : numbers(types)) wants.types |= uint64_t{1} << static_cast<uint32_t>(type);

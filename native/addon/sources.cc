@@ -19,7 +19,8 @@ Napi::Value openSource(const Napi::CallbackInfo& info) {
   auto handles = Napi::Array::New(info.Env(), requested.Length());
   for (uint32_t i = 0; i < requested.Length(); ++i) {
     const auto one = requested.Get(i).As<Napi::Array>();
-    taps.push_back(std::make_shared<EventTap>(tapWants(one.Get(0u)), static_cast<size_t>(number(one.Get(1u)))));
+    taps.push_back(
+        std::make_shared<EventTap>(tapWants(one.Get(0u), one.Get(2u)), static_cast<size_t>(number(one.Get(1u)))));
     handles.Set(i, wrap(info.Env(), taps.back()));
   }
   auto source = Collector::instance().open(sourceOptions(info[0].As<Napi::Object>()), std::move(taps));
@@ -67,7 +68,8 @@ Napi::Value recoveredCounts(const Napi::CallbackInfo& info) {
 // --- raw events ---
 
 Napi::Value openTap(const Napi::CallbackInfo& info) {
-  return wrap(info.Env(), Collector::instance().openTap(held<Source>(info), tapWants(info[1]), whole(info[2])));
+  return wrap(info.Env(),
+              Collector::instance().openTap(held<Source>(info), tapWants(info[1], info[3]), whole(info[2])));
 }
 
 void closeTap(const Napi::CallbackInfo& info) {

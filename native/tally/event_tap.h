@@ -39,7 +39,7 @@ class EventTap {
       ++stats.seen;
       // Keeps every n-th event of each agent and key, independent of batches. The agent's id shifts the first kept
       // event. Therefore the kept share is also right for many agents with few events each.
-      if ((event.ordinal + event.agentId) % keepOneIn_ != 0) {
+      if ((event.ordinal + event.agentId) % keepOneIn_ != 0 || (wants_.first != 0 && event.ordinal > wants_.first)) {
         ++stats.sampledOut;
       } else if (queue_.size() >= capacity_) {
         ++stats.overflowed;

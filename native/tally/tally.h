@@ -32,6 +32,7 @@ struct TappedEvent {
 struct TapWants {
   uint64_t types = 0;  // bit t: events of the known type t (t < 64)
   bool all = false;    // all events, also unknown ones
+  uint64_t first = 0;  // only the first events of each agent and key, so many; 0: all of them
 };
 
 class Tally {

@@ -16,6 +16,19 @@ const COMMANDS: CommandRows = {
     logs: true,
     load: async () => (await import('./serve/command.js')).defineServe,
   },
+  run: {
+    description: 'run a command, and report what its NIXL agents did',
+    argument: ['<command...>', 'command and its arguments, after --'],
+    docs: 'run.md',
+    logs: true,
+    load: async () => (await import('./run/command.js')).defineRun,
+  },
+  report: {
+    description: 'show what a killed run left, or a report in a file',
+    argument: ['<place>', 'directory of rings, or a report in JSON'],
+    docs: 'run.md',
+    load: async () => (await import('./report/command.js')).defineReport,
+  },
   read: {
     description: 'print the events of rings',
     docs: 'limits.md',
@@ -105,12 +118,14 @@ async function codeOf(given: readonly string[]): Promise<number> {
   ignoreHangup();
   outliveTerminal();
   const called = args.find((one) => one !== '--');
+  // Behind it, run has the arguments of a command.
+  const flags = called === 'run' && args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   const isServe = called === 'serve';
   // Before its modules are loaded, which would already make the heap larger.
   if (isServe) (await import('../process/heap.js')).keepHeapSmall();
-  const hasFormat = isServe || args.some((one) => one.startsWith('--log-format'));
+  const hasFormat = isServe || flags.some((one) => one.startsWith('--log-format'));
   const formats = hasFormat ? await import('../process/log-format.js') : undefined;
-  const format = formats?.formatInFlags(args);
+  const format = formats?.formatInFlags(flags);
   if (format !== undefined) setNoteFormat(format);
   else if (isServe) bufferNotes();
   const settledFormat = (): LogFormat =>

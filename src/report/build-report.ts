@@ -21,10 +21,15 @@ import {
 const SMALLEST_CLASS_BYTES = 1024;
 const LARGEST_CLASS_BYTES = 2 ** 30;
 
+/** A shorter time is that of a flush, and not of the work. */
+const LEAST_WALL_MS = 100;
+
 /** What only a process that watched the agent knows. */
-export type WatchedFacts = Pick<
-  ReportedAgent,
-  'firstTransfer' | 'memoryPeakBytes' | 'mayMissMs' | 'line' | 'endedMs' | 'rank' | 'gpus'
+export type WatchedFacts = Partial<
+  Pick<
+    ReportedAgent,
+    'life' | 'pid' | 'firstTransfer' | 'memoryPeakBytes' | 'mayMissMs' | 'line' | 'endedMs' | 'rank' | 'gpus'
+  >
 >;
 
 export interface ReportInput extends Omit<RunReport, 'report' | 'totals' | 'errorStatuses' | 'agents'> {
@@ -66,8 +71,7 @@ function totalsOf(agents: readonly ReportedAgent[]): ReportTotals {
 
 function agentOf(model: ServedAgent, { timeBySize, wireVersion }: AgentSnapshot, watched: WatchedFacts): ReportedAgent {
   const { transmit, receive } = timeBySize!;
-  const endMs = watched.endedMs ?? model.lastEventMs;
-  const wallMs = endMs === undefined ? 0 : endMs - model.startTimeMs;
+  const wallMs = model.lastEventMs === undefined ? 0 : model.lastEventMs - model.startTimeMs;
   const { firstTransfer } = watched;
   const directionOf = (direction: DirectionName, times: DirectionTimes, transfers: number, bytes: number) => {
     const first = firstTransfer?.direction === direction ? firstTransfer : undefined;
@@ -121,7 +125,7 @@ function reportedDirection(
     transfers,
     bytes,
     ...(timeUs > 0n && { bytesPerSecond: (Number(timedBytes) * 1e6) / Number(timeUs) }),
-    ...(wallMs > 0 && { wallBytesPerSecond: (bytes * 1000) / wallMs }),
+    ...(wallMs >= LEAST_WALL_MS && { wallBytesPerSecond: (bytes * 1000) / wallMs }),
     classes: figures.map((one): ReportedClass => {
       const { duration, post } = tallies.get(one.upToBytes ?? Infinity)!;
       const { timesUs, postTimesUs } = one;

@@ -118,7 +118,7 @@ export interface ReportedDirection extends Pick<DirectionSizes, 'model' | 'posti
   readonly bytes: number;
   /** Bytes per second of time in a transfer: parallel transfers do not add up. Absent without time in transfers. */
   readonly bytesPerSecond?: number;
-  /** Bytes per second from the agent's begin to its end, or to its last event where the end is not known. */
+  /** Bytes per second from the agent's begin to its last event; absent if that is less than 100 ms. */
   readonly wallBytesPerSecond?: number;
   /** Ascending by size, without the first transfer. */
   readonly classes: readonly ReportedClass[];

@@ -28,7 +28,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 19;
+export const INTERFACE_VERSION = 20;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -51,8 +51,8 @@ export interface RawOpened extends RingStatus {
   handle?: Handle;
 }
 
-/** Options of a tap: the types to keep, or all, and the capacity of the queue. */
-export type RawTap = readonly [types: readonly number[] | 'all', capacity: number];
+/** Options of a tap: the types to keep, or all, the capacity of the queue, and how many events of each agent and key; 0: all. */
+export type RawTap = readonly [types: readonly number[] | 'all', capacity: number, first: number];
 
 /** Exports of native/addon. It trusts its arguments: TypeScript checks them. */
 export interface Addon {

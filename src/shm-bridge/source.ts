@@ -169,15 +169,15 @@ const OPTIONS = [
 /** @throws NixlTelemetryError CONFIG_INVALID */
 function eventTapOf(options: EventTapOptions): RawTap {
   const { capacity } = optionsObject('eventTap', options, ['capacity']);
-  return ['all', tapCapacity('eventTap', capacity)];
+  return ['all', tapCapacity('eventTap', capacity), 0];
 }
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
 function typeTapOf(options: TypeTapOptions, tally: RawTally): RawTap {
-  const { types, capacity } = optionsObject('typeTap', options, ['types', 'capacity']);
+  const { types, capacity, first = 0 } = optionsObject('typeTap', options, ['types', 'capacity', 'first']);
   const most = Math.min(63, tally.types.length - 1);
   listOf('typeTap.types', types, (name, type) => wholeNumberArgument(name, type, 0, most));
-  return [types, tapCapacity('typeTap', capacity)];
+  return [types, tapCapacity('typeTap', capacity), wholeNumberArgument('typeTap.first', first, 0, 2 ** 40)];
 }
 
 function tapCapacity(name: string, capacity = 65_536): number {

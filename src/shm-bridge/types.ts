@@ -214,6 +214,8 @@ export interface EventTapOptions {
 export interface TypeTapOptions extends EventTapOptions {
   /** Known type numbers to keep. */
   types: readonly number[];
+  /** Keeps only so many first events of each agent and type; 0, the default, keeps all. */
+  first?: number;
 }
 
 /** Events of an EventTap, column by column: entry i of each array is one event. Events of a ring keep their order. */

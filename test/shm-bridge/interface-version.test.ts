@@ -221,7 +221,7 @@ test('the interface has not changed without a new version', () => {
         "takenMs",
         "words",
       ],
-      "version": 19,
+      "version": 20,
       "words": 372,
     }
   `);

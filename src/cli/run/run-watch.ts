@@ -1,0 +1,166 @@
+/** Watches the agents of a run: what only a process can tell that saw them while they lived. */
+import { AgentProcesses } from '../../serve/api/agent-processes.js';
+import type { AgentLife, AgentSnapshot } from '../../ground/tally.js';
+import type { WatchedFacts } from '../../report/build-report.js';
+import { type RunSlice, RunSlices } from '../../view/comparison/run-slices.js';
+import { errorsOf, requestsOf, type ServedAgent } from '../../view/model/agent-model.js';
+import { ErrorStatuses, modelsOf } from '../../view/model/from-snapshot.js';
+import type { EventTap, RingSource } from '../../shm-bridge/source.js';
+import type { Snapshot, TypeBatch } from '../../shm-bridge/types.js';
+import { FirstTransfers, TRANSFER_TYPES } from './first-transfers.js';
+import { DEREGISTERED, MemoryPeaks, REGISTERED } from './memory-peaks.js';
+import { ringWriters } from './ring-writers.js';
+import { RunLine } from './run-line.js';
+
+const SAMPLE_INTERVAL_MS = 50;
+/** Samples between two slices: time by size takes several times as long as the rest of a sample. */
+const SAMPLES_OF_SLICE = 4;
+const TAKEN_AT_ONCE = 65_536;
+const MEMORY_CAPACITY = 1_048_576;
+const RANK_VARIABLE = 'LOCAL_RANK';
+/** Wire version from which a post is written with its transfer. */
+const POST_WITH_TRANSFER = 4;
+
+interface AgentOfRun {
+  readonly path: string;
+  pid?: number | undefined;
+  life: AgentLife;
+  /** Last sample in which its process was there. */
+  aliveMs?: number;
+  /** First sample in which it had ended. */
+  endedMs?: number;
+  restarts: number;
+}
+
+export class RunWatch {
+  readonly line: RunLine;
+  readonly #source: RingSource;
+  readonly #flushIntervalMs: number;
+  readonly #statuses = new ErrorStatuses([]);
+  readonly #processes = new AgentProcesses(RANK_VARIABLE);
+  readonly #agents = new Map<number, AgentOfRun>();
+  readonly #firsts = new FirstTransfers();
+  readonly #peaks = new MemoryPeaks();
+  readonly #firstTap: EventTap<TypeBatch>;
+  readonly #memoryTap: EventTap<TypeBatch>;
+  readonly #slices = new RunSlices();
+  #samples = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(source: RingSource, beginMs: number, flushIntervalMs: number) {
+    this.#source = source;
+    this.#flushIntervalMs = flushIntervalMs;
+    this.line = new RunLine(beginMs, SAMPLE_INTERVAL_MS);
+    this.#firstTap = source.openTypeTap({ types: TRANSFER_TYPES, first: 1 });
+    this.#memoryTap = source.openTypeTap({ types: [REGISTERED, DEREGISTERED], capacity: MEMORY_CAPACITY });
+  }
+
+  begin(): void {
+    this.#timer = setInterval(() => {
+      this.sample();
+      if (++this.#samples % SAMPLES_OF_SLICE === 0) this.takeSlice(this.#source.snapshot({ sizeClasses: true }));
+    }, SAMPLE_INTERVAL_MS);
+  }
+
+  takeSlice({ takenMs, agents }: Snapshot): void {
+    this.#slices.take(Math.round(takenMs), agents);
+  }
+
+  get slices(): readonly RunSlice[] {
+    return this.#slices.all;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  sample(): void {
+    const snapshot = this.#source.snapshot({ exponential: false });
+    this.#takeTaps();
+    const models = modelsOf(snapshot.agents, this.#statuses);
+    for (const agent of snapshot.agents) this.#note(agent, snapshot);
+    this.#processes.refresh(models);
+    this.line.add(
+      snapshot.takenMs,
+      models.map((model) => [model.id, valuesOf(model)] as const),
+    );
+  }
+
+  /** Searches the processes of agents that have none yet: those of a short run end before the collector sees them. */
+  settle(): void {
+    const unknown = [...this.#agents.values()].filter(({ life }) => life === 'unknown');
+    const writers = ringWriters(unknown.map(({ path }) => path));
+    for (const [i, agent] of unknown.entries()) {
+      const writer = writers[i];
+      if (writer === 'none') agent.life = 'dead';
+      else if (writer !== undefined) Object.assign(agent, { life: 'alive', pid: writer });
+    }
+  }
+
+  /** As of the last sample. */
+  lives(): readonly AgentLife[] {
+    return Array.from(this.#agents.values(), ({ life }) => life);
+  }
+
+  of({ id, wireVersion, lastEventMs }: AgentSnapshot): WatchedFacts {
+    const { life = 'unknown', pid, aliveMs = -Infinity, endedMs } = this.#agents.get(id) ?? {};
+    const firstTransfer = this.#firsts.of(id, wireVersion >= POST_WITH_TRANSFER);
+    const { rank, gpus } = this.#processes.of(id);
+    // Seen alive so long after its last event, it had nothing staged then.
+    const hasRested = aliveMs - (lastEventMs ?? -Infinity) > 2 * this.#flushIntervalMs;
+    return {
+      life,
+      pid,
+      endedMs,
+      rank,
+      gpus,
+      ...(firstTransfer && { firstTransfer }),
+      memoryPeakBytes: this.#peaks.of(id),
+      ...(life !== 'alive' && !hasRested && { mayMissMs: this.#flushIntervalMs }),
+      line: this.line.of(id),
+    };
+  }
+
+  #takeTaps(): void {
+    for (let batch = this.#firstTap.take(TAKEN_AT_ONCE); batch.length > 0; batch = this.#firstTap.take(TAKEN_AT_ONCE)) {
+      this.#firsts.add(batch);
+    }
+    for (
+      let batch = this.#memoryTap.take(TAKEN_AT_ONCE);
+      batch.length > 0;
+      batch = this.#memoryTap.take(TAKEN_AT_ONCE)
+    ) {
+      this.#peaks.add(batch);
+    }
+  }
+
+  #note({ id, path, life, pid, restarts, memoryInUse }: AgentSnapshot, { takenMs }: Snapshot): void {
+    let agent = this.#agents.get(id);
+    if (agent === undefined) this.#agents.set(id, (agent = { path, life, restarts }));
+    if (pid !== undefined) agent.pid = pid;
+    if (life !== 'unknown') agent.life = life;
+    if (agent.life === 'alive' && agent.pid !== undefined) {
+      // The collector's search for processes may be half a second old.
+      if (exists(agent.pid)) agent.aliveMs = takenMs;
+      else agent.life = 'dead';
+    }
+    if (agent.life === 'dead') agent.endedMs ??= takenMs;
+    else delete agent.endedMs;
+    if (restarts > agent.restarts) this.#peaks.set(id, Number(memoryInUse));
+    agent.restarts = restarts;
+  }
+}
+
+/** A process of another user exists, too. */
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function valuesOf(model: ServedAgent) {
+  const { txBytes, rxBytes, memoryBytes } = model;
+  return { txBytes, rxBytes, transfers: requestsOf(model), errors: errorsOf(model), memoryBytes };
+}
