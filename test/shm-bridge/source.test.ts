@@ -11,6 +11,7 @@ import { drainAll, drained, openTestSource, temporaryDirectory, type Totals } fr
 import { pushAll } from '../support/rings.js';
 import { until } from '../support/until.js';
 
+const TX_BYTES = 0;
 const XFER_TIME = 6;
 
 /** Writes a ring with these unread durations. */
@@ -32,6 +33,25 @@ test('a tap in the options sees the events that were in the rings before', () =>
     expect(source.typeTap).toBeUndefined();
   } finally {
     source.close();
+  }
+});
+
+test('a tap of first events has so many of each agent and type, over batches', async () => {
+  const directory = temporaryDirectory();
+  const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+  const typeTap = { types: [TX_BYTES, XFER_TIME], first: 2 };
+  const source = openSource({ directories: [directory], tally: tallyOptions(), typeTap });
+  try {
+    writer.push({ type: XFER_TIME, value: 1n });
+    drainAll(source, directory);
+    for (const value of [2n, 3n, 4n]) writer.push({ type: XFER_TIME, value });
+    for (const value of [5n, 6n, 7n]) writer.push({ type: TX_BYTES, value });
+    await source.drain();
+    expect([...source.typeTap!.take(10).values]).toEqual([1, 2, 5, 6]);
+    expect(source.typeTap!.stats()).toMatchObject({ seen: 7, kept: 4, sampledOut: 3, overflowed: 0 });
+  } finally {
+    source.close();
+    writer.close();
   }
 });
 

@@ -85,11 +85,13 @@ async function runCommand(argv: readonly string[], options: RunOptions, command:
   const child = new CommandProcess(argv, environment);
   watch.begin();
   const { exitCode, signal, problem } = await child.ended;
+  // From now on a signal ends the wait, and a second one the report.
+  const stop = new StopRequest();
   const run: RunFacts = { ...opened.run, endMs: Date.now(), exitCode, ...(signal && { signal }) };
   if (problem !== undefined) note(problem, 'error');
   else keepFactsIfPossible(place, { run, notes });
   try {
-    await waitForAgents(source, watch, options.waitForAgents);
+    await waitForAgents(source, watch, options.waitForAgents, stop);
     if (problem === undefined) await finish();
   } catch (error) {
     note(`the report failed: ${reasonOf(error)}`, 'error');
@@ -98,6 +100,7 @@ async function runCommand(argv: readonly string[], options: RunOptions, command:
     watch.end();
     await exports?.close();
     leave(place, source, watch);
+    stop.dispose();
   }
   const code = exitCode === 0 && !isReported ? OWN_FAILURE : exitCode;
   if (code !== 0) throw new Failure('', code as ExitCodeNumber);
@@ -157,21 +160,16 @@ function exportersOf({ exporter, report = [] }: RunOptions, command: Command): r
   return report.some((file) => path.extname(file) === METRICS_ENDING) ? [...names, 'prometheus'] : names;
 }
 
-/** Waits until no agent is seen alive. A signal ends it at once. */
-async function waitForAgents(source: RingSource, watch: RunWatch, limitMs: number): Promise<void> {
-  const stop = new StopRequest();
-  try {
-    const endMs = performance.now() + limitMs;
+/** Waits until no agent is seen alive. */
+async function waitForAgents(source: RingSource, watch: RunWatch, limitMs: number, stop: StopRequest): Promise<void> {
+  const endMs = performance.now() + limitMs;
+  await source.drain();
+  watch.sample();
+  watch.settle();
+  while (watch.lives().includes('alive') && performance.now() < endMs && !stop.isRequested) {
+    await stop.pause(20);
     await source.drain();
     watch.sample();
-    watch.settle();
-    while (watch.lives().includes('alive') && performance.now() < endMs && !stop.isRequested) {
-      await stop.pause(20);
-      await source.drain();
-      watch.sample();
-    }
-  } finally {
-    stop.dispose();
   }
 }
 
