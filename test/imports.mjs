@@ -34,7 +34,17 @@ const SERVE = [
   'serve/outputs',
   'serve',
 ];
-const COMMAND = [...LIBRARY, ...VIEW, 'report', 'process', 'cli', 'node:', '@opentelemetry/', 'commander'];
+const COMMAND = [
+  ...LIBRARY,
+  ...VIEW,
+  'report',
+  'report/html',
+  'process',
+  'cli',
+  'node:',
+  '@opentelemetry/',
+  'commander',
+];
 
 /**
  * The rooms: a folder of src, with what its files may import besides their neighbours: other rooms, and packages by
@@ -75,6 +85,7 @@ const ROOMS = {
   'view/comparison': ['ground', 'view/figures', 'view/sizes'],
 
   report: ['ground', ...VIEW], // pure, but for files of a report
+  'report/html': ['ground', ...VIEW, 'report', 'node:fs'],
 
   'serve/http': [...LIBRARY, 'process', 'view/client', 'node:', '@opentelemetry/'],
   'serve/exposition': [...LIBRARY, 'process', 'serve/http', 'node:', '@opentelemetry/'],

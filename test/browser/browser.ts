@@ -1,4 +1,5 @@
 /** A real Chromium. An error of a script, a policy or a request fails the test of the page. */
+import { pathToFileURL } from 'node:url';
 import {
   type Browser,
   type BrowserContext,
@@ -43,6 +44,22 @@ export async function openPage(
   hash = '',
   states: readonly string[] = ['live', 'empty'],
 ): Promise<OpenPage> {
+  const { origin } = new URL(metricsUrl);
+  const opened = await newPage((url) => url.origin === origin, options);
+  await opened.page.goto(origin + hash);
+  await opened.page.locator(states.map((state) => `html[data-state=${state}]`).join()).waitFor();
+  return opened;
+}
+
+/** Opens a file, which may load nothing. Complaints fail the test, too. */
+export async function openFile(file: string, options: BrowserContextOptions = {}): Promise<OpenPage> {
+  const { href } = pathToFileURL(file);
+  const opened = await newPage((url) => url.href === href, options);
+  await opened.page.goto(href);
+  return opened;
+}
+
+async function newPage(isOwn: (url: URL) => boolean, options: BrowserContextOptions): Promise<OpenPage> {
   browser ??= chromium.launch({
     executablePath: chromiumPath()!,
     // In containers and as root Chromium has no sandbox. The page has no foreign content.
@@ -51,7 +68,6 @@ export async function openPage(
   const context = await (await browser).newContext({ viewport: DESKTOP, colorScheme: 'light', ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
-  const { origin } = new URL(metricsUrl);
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
@@ -61,12 +77,10 @@ export async function openPage(
     void dialog.dismiss();
   });
   page.on('request', (request) => {
-    if (new URL(request.url()).origin !== origin) complaints.push(`asked for ${request.url()}`);
+    if (!isOwn(new URL(request.url()))) complaints.push(`asked for ${request.url()}`);
   });
   contexts.push(context);
   onTestFinished(() => expect(complaints).toEqual([]));
-  await page.goto(origin + hash);
-  await page.locator(states.map((state) => `html[data-state=${state}]`).join()).waitFor();
   return { page, complaints };
 }
 
