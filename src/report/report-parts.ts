@@ -11,6 +11,10 @@ export interface ReportPart {
   readonly rows?: readonly (readonly string[])[];
   /** Below the table; `isList`: each on a line of its own. */
   readonly lines: readonly string[];
+  /** Classes of the rows, to be drawn. */
+  readonly sizes?: ReportedDirection;
+  /** The lines draw the time of the run. */
+  readonly isOverTime?: true;
 }
 
 /** Agents that a text for people shows; a file of JSON has all. */
@@ -91,6 +95,7 @@ function sizesPart(agent: ReportedAgent, direction: DirectionName): readonly Rep
       headings: ['UP TO', 'TRANSFERS', 'P50', 'P90', 'P99', 'MAX', 'POST P50', ''],
       rows,
       lines: [`${timeModelText(model)}${postingText(agent[direction])}`],
+      sizes: agent[direction],
     },
   ];
 }
@@ -127,6 +132,7 @@ function linePart({ agents, line }: RunReport): readonly ReportPart[] {
     {
       title: `Moved over time: up to ${bytesRateText((most * 1000) / line.stepMs)}, each bar ${timeText(width * line.stepMs * 1000)}`,
       lines: [`|${text}|`],
+      isOverTime: true,
     },
   ];
 }

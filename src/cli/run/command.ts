@@ -54,7 +54,7 @@ export function defineRun(command: Command): void {
     .addOption(
       new Option(
         '--report <file>',
-        `file of the report: .json, .md for a CI job, or ${METRICS_ENDING} with metrics for node_exporter; may be repeated`,
+        `file of the report: .html to look at, .json for scripts and compare, .md for a CI job, or ${METRICS_ENDING} with metrics for node_exporter; may be repeated`,
       ).argParser(parserOf(list(reportFile)) as () => never),
     )
     .option(

@@ -14,6 +14,7 @@ type ReportForm = (report: RunReport) => string | Promise<string>;
 
 const FORMS: Readonly<Record<string, ReportForm>> = {
   '.json': (report) => `${JSON.stringify(report, undefined, 1)}\n`,
+  '.html': async (report) => (await import('../../report/html/report-html.js')).reportHtml(report),
   '.md': reportMarkdown,
 };
 const ENDINGS = [...Object.keys(FORMS), METRICS_ENDING];

@@ -91,5 +91,5 @@ export function hiddenText(classes: readonly ClassComparison[], turns: number): 
   const most = mostHidden(classes);
   if (most === undefined) return undefined;
   const more = turns < 3 ? 'several runs of each, in turn (A, B, A, B...)' : 'more or longer runs';
-  return `A difference of up to ${hundredths(most)} times could hide. Smaller ones need ${more}.`;
+  return `A difference of up to ${hundredths(most)} times could hide.\nSmaller ones need ${more}.`;
 }

@@ -39,6 +39,7 @@ describe('two reports', () => {
     const { code, stdout } = await compare(file('a.json', alike()), file('b.json', alike()), '--fail-above', '1');
     expect(stdout).toContain('no difference that 500 transfers could show');
     expect(stdout).toContain('A difference of up to 1.');
+    expect(stdout.split('\n').filter((line) => line.length > 80 && !/^[AB]: /.test(line))).toEqual([]);
     expect(code).toBe(0);
   });
 
