@@ -17,6 +17,7 @@ import { hasReaders, mayGetReaders } from './joining/sdk-provider.js';
 import { NixlMetricProducer } from './producer/metric-producer.js';
 import { type Internals, Reporting } from './reporting.js';
 import type { AgentSizes } from '../view/sizes/direction-sizes.js';
+import type { SlowListener } from './sizes/slow-listeners.js';
 
 /**
  * Adds a producer to each reader of the MeterProvider, with the temporality of that reader. The series are those of
@@ -104,6 +105,18 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
    */
   timeBySize(): Promise<readonly AgentSizes[]> {
     return this._reporting!.shared.feed.timeBySize();
+  }
+
+  /**
+   * Judges the speed of transfers by what is usual for each agent, every four seconds. Calls the listener with all that is found
+   * then, whenever that changes. What is usual is learned for half a minute first, and is not kept over the end of the process.
+   * Nothing is judged while this instrumentation has no open rings.
+   * @returns a function that removes the listener
+   * @throws NixlTelemetryError CONFIG_INVALID unless it is a function
+   */
+  onSlowness(listener: SlowListener): () => void {
+    check(typeof listener === 'function', 'the listener', listener, 'a function');
+    return this._reporting!.onSlowness(listener);
   }
 
   /** Processor that runs the builders. It accepts records of the service, and further builders. */

@@ -17,6 +17,7 @@ import { JoinedReaders } from './joining/joined-readers.js';
 import { readersOf } from './joining/sdk-provider.js';
 import { LONG_WAIT_MS, Retry } from './meter-providers.js';
 import type { SharedFeed } from './producer/metric-producer.js';
+import type { SlowListener } from './sizes/slow-listeners.js';
 import type { ReportingMode, Situation } from './reporting-mode.js';
 
 const SUBJECT = 'instrumentation';
@@ -101,6 +102,10 @@ export class Reporting {
       name: 'a producer of NixlInstrumentation.metricProducer()',
       places: placesText(this.#settings.source ?? {}),
     };
+  }
+
+  onSlowness(listener: SlowListener): () => void {
+    return this.#source.lateFeed.onSlowness(listener);
   }
 
   enable(): void {

@@ -174,3 +174,9 @@ test('an instrumentation in a reader of the SDK has them, too, and sums over the
   ]);
   expect(await instrumentation.timeBySize()).toHaveLength(1);
 });
+
+test('an instrumentation refuses a listener that is no function', () => {
+  const instrumentation = new NixlInstrumentation({ directories: temporaryDirectory() });
+  onTestFinished(() => instrumentation.disable());
+  expect(() => instrumentation.onSlowness({} as never)).toThrow('the listener is {}; allowed: a function');
+});

@@ -1,5 +1,6 @@
 import { expect, test, vi, onTestFinished } from 'vitest';
 import type { AgentSnapshot, SizeClassTally } from '../../src/ground/tally.js';
+import type { SlowFinding } from '../../src/instrumentation/sizes/slow-listeners.js';
 import { SizeWatch } from '../../src/instrumentation/sizes/size-watch.js';
 import type { Snapshot } from '../../src/shm-bridge/types.js';
 import { exponentialTally } from '../support/exponential.js';
@@ -32,9 +33,10 @@ function watched() {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { snapshot, times } = source();
+  const failures: string[] = [];
   const watch = new SizeWatch(
     () => Promise.resolve(snapshot()),
-    (error) => expect.fail(String(error)),
+    (error) => void failures.push(String(error)),
   );
   onTestFinished(() => watch.close());
   const move = async (seconds: number, timeUs: number): Promise<void> => {
@@ -43,7 +45,7 @@ function watched() {
       await vi.advanceTimersByTimeAsync(1000);
     }
   };
-  return { watch, move };
+  return { watch, move, failures };
 }
 
 test('tells how many times as long as usual transfers and posts of the same size take', async () => {
@@ -60,9 +62,31 @@ test('tells how many times as long as usual transfers and posts of the same size
 });
 
 test('finds what is slow', async () => {
-  const { watch, move } = watched();
+  const { watch, move, failures } = watched();
   await move(120, 100);
   expect(watch.judge.facts).toEqual([]);
   await move(30, 2000);
   expect(watch.judge.facts).toMatchObject([{ kind: 'slow-posts', name: 'prefill', direction: 'receive' }]);
+  expect(failures).toEqual([]);
+});
+
+test('calls listeners when what is found changes, and none that was removed', async () => {
+  const { watch, move, failures } = watched();
+  const [heard, removed]: SlowFinding[][][] = [[], []];
+  const listener = (findings: readonly SlowFinding[]) => void removed!.push([...findings]);
+  watch.listeners.add((findings) => void heard!.push([...findings]));
+  watch.listeners.add(listener);
+  watch.listeners.remove(listener);
+  watch.listeners.add(() => {
+    throw new Error('of a listener');
+  });
+  await move(120, 100);
+  expect(heard).toEqual([]);
+  await move(60, 2000);
+  expect(heard).toMatchObject([[{ kind: 'slow-posts', agents: ['prefill'] }]]);
+  expect(heard![0]![0]!.sentence).toMatch(/^prefill: posts \(rx\) take 20 times as long as usual since \d\d:\d\d:\d\d/);
+  await move(120, 100);
+  expect(heard!.slice(1)).toEqual([[]]);
+  expect(removed).toEqual([]);
+  expect(failures).toEqual(['Error: of a listener', 'Error: of a listener']);
 });

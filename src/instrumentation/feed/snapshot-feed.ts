@@ -17,6 +17,7 @@ import type { ServeState } from '../serve-state.js';
 import type { AgentSizes } from '../../view/sizes/direction-sizes.js';
 import { agentSizesIn } from '../sizes/agent-sizes.js';
 import { SizeWatch } from '../sizes/size-watch.js';
+import type { SlowListener } from '../sizes/slow-listeners.js';
 import { DiagOnce } from './diag-once.js';
 import { problemGroups } from './problem-groups.js';
 import { placeLine, placeProblems } from './place-problems.js';
@@ -295,11 +296,23 @@ export class SourceFeed implements SnapshotFeed {
 /** Feed for readers that are made before the source and may outlive it. */
 export class LateFeed implements SnapshotFeed {
   readonly #readers = new Set<object>();
+  readonly #listeners = new Set<SlowListener>();
   #feed: SourceFeed | undefined;
 
   attach(feed: SourceFeed | undefined): void {
     this.#feed = feed;
     for (const reader of this.#readers) feed?.join(reader);
+    for (const listener of this.#listeners) feed?.sizes.listeners.add(listener);
+  }
+
+  /** Begins to judge the speed of transfers. Returns a function that removes the listener. */
+  onSlowness(listener: SlowListener): () => void {
+    this.#listeners.add(listener);
+    this.#feed?.sizes.listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      this.#feed?.sizes.listeners.remove(listener);
+    };
   }
 
   join(reader: object): void {

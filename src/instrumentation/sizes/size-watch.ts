@@ -9,6 +9,7 @@ import { timeLineOf } from '../../view/sizes/time-line.js';
 import type { Slowdowns } from '../../view/slowness/direction-judge.js';
 import { SlownessJudge } from '../../view/slowness/slowness-judge.js';
 import { namesOf } from './agent-names.js';
+import { SlowListeners } from './slow-listeners.js';
 
 /** Time between two judgements. */
 const JUDGE_MS = 4000;
@@ -34,6 +35,7 @@ export class SizeWatch {
   readonly #kept = new KeptSnapshot();
   /** Judges every four seconds. */
   readonly judge = new SlownessJudge();
+  readonly listeners: SlowListeners;
   readonly #timer: NodeJS.Timeout;
   /** Readings share memory: each waits for the use of the one before. */
   #last: Promise<unknown> = Promise.resolve();
@@ -42,9 +44,10 @@ export class SizeWatch {
   #modelledMs = -Infinity;
   #ticks = -1;
 
-  /** `onFailure`: called if a reading without a request fails. Begins with a reading. */
+  /** `onFailure`: called if a reading without a request fails, or a listener. Begins with a reading. */
   constructor(peekInSlices: PeekInSlices, onFailure: (error: unknown) => void) {
     this.#peekInSlices = peekInSlices;
+    this.listeners = new SlowListeners(onFailure);
     const watch = (): void => void this.read((...args) => this.#watch(...args)).catch(onFailure);
     watch();
     this.#timer = setInterval(watch, JUDGE_MS).unref();
@@ -86,6 +89,7 @@ export class SizeWatch {
         timeBySize: agent.timeBySize,
       }));
       this.judge.take(snapshot.takenMs, judged);
+      this.listeners.take(snapshot.takenMs, this.judge.facts);
     }
     // A timer may fire a little earlier than its interval.
     if (takenMs - this.#modelledMs < KEEP_MS - JUDGE_MS / 2) return;
