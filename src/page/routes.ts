@@ -75,6 +75,7 @@ const SHARED_SCRIPTS = [
   'view/verdict/failing-finding.js',
   'view/verdict/findings.js',
   'view/verdict/idle.js',
+  'view/verdict/labelled.js',
   'view/verdict/loss-findings.js',
   'view/verdict/past-trouble.js',
   'view/verdict/maintenance.js',

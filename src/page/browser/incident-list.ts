@@ -10,13 +10,14 @@ import { mayMove } from './may-move.js';
 /** On a phone a row has four lines. */
 const MOST_ROWS = innerWidth > 700 ? 4 : 2;
 
-type LinkOfName = (name: string) => { readonly name: string; readonly address: string } | undefined;
+/** Returns undefined for an agent that is gone. */
+type AddressOfName = (name: string) => string | undefined;
 
 export class IncidentList {
   readonly #section = byId('incidents');
   readonly #rows = byId('incident-rows');
 
-  show(incidents: readonly Incident[], { from, to }: Window, linkOf: LinkOfName, nowMs: number): void {
+  show(incidents: readonly Incident[], { from, to }: Window, addressOf: AddressOfName, nowMs: number): void {
     const over = incidents.filter(
       ({ beginMs, endMs }) => endMs !== undefined && endMs >= from * 1000 && beginMs <= to * 1000,
     );
@@ -26,7 +27,7 @@ export class IncidentList {
     this.#section.hidden = shown.length === 0;
     const left = over.length - shown.length;
     setText(byId('incidents-left'), left === 0 ? '' : `${plural(left, 'earlier incident')}: nixl-otel incidents`);
-    setRows(this.#rows, shown, incidentRow, (row, incident) => fill(row, incident, linkOf, nowMs));
+    setRows(this.#rows, shown, incidentRow, (row, incident) => fill(row, incident, addressOf, nowMs));
   }
 }
 
@@ -53,16 +54,16 @@ function incidentRow(): HTMLElement {
   );
 }
 
-function fill(row: HTMLElement, incident: Incident, linkOf: LinkOfName, nowMs: number): void {
+function fill(row: HTMLElement, incident: Incident, addressOf: AddressOfName, nowMs: number): void {
   const { level, word, sentence, agents, agentCount, peak } = incident;
   const [sign, subject, what, worst, time] = row.children as unknown as HTMLElement[];
   row.dataset['tone'] = level === 'alarm' ? 'warn' : 'info';
   setIcon(sign!, level === 'alarm' ? 'triangle' : 'ring');
-  const link = agentCount === 1 ? linkOf(agents[0]!) : undefined;
+  const address = agentCount === 1 ? addressOf(agents[0]!) : undefined;
   const anchor = subject!.firstElementChild as HTMLAnchorElement;
   setText(anchor, agentsInWords(incident) || word);
-  if (link === undefined) anchor.removeAttribute('href');
-  else if (anchor.getAttribute('href') !== link.address) anchor.href = link.address;
+  if (address === undefined) anchor.removeAttribute('href');
+  else if (anchor.getAttribute('href') !== address) anchor.href = address;
   row.title = `${sentence}. ${listed(agents, agents.length)}`;
   setText(what!, agentCount === 0 ? sentence : word);
   setText(worst!, peak === undefined ? '' : `at worst ${peak.text}`);

@@ -2,7 +2,7 @@
 import type { HistoryEvent } from '../../view/answers/history-answer.js';
 import { momentText, spanText } from '../../ground/figures/clock.js';
 import { plural, UNKNOWN } from '../../ground/figures/figure.js';
-import { errorsOf } from '../../view/model/agent-model.js';
+import { errorsOf, labelOfAgent } from '../../view/model/agent-model.js';
 import { SHAPES } from '../../view/verdict/shapes.js';
 import { LIVES_MS } from '../../view/verdict/succession.js';
 import { PRESENT_MS } from '../../view/verdict/trouble-watch.js';
@@ -180,24 +180,27 @@ function show(): void {
   header.name(answer);
   header.show(state, answer.takenMs, view);
   document.title = `${SHAPES[verdict.first.shape].glyph} ${verdict.first.word}: NIXL agents on ${answer.hostname}`;
-  const nameOf = (id: number | string) => answer.agents.find((agent) => agent.id === id)?.name;
-  strip.show(verdict, (id) => linkTo(nameOf(id)), nowMs);
+  const linkOf = (id: number | string) => {
+    const agent = answer.agents.find((one) => one.id === id);
+    return agent && { names: [labelOfAgent(agent), agent.name], address: addressOf(agent.name) };
+  };
+  strip.show(verdict, linkOf, nowMs);
   byId('none').hidden = !isEmpty;
   byId('full').hidden = isEmpty;
   if (isEmpty) showEmpty(answer);
   else showFull(answer, verdict, nowMs, staleMs);
 }
 
-/** Returns the name and the address of the panel of an agent. */
-function linkTo(name: string | undefined): { readonly name: string; readonly address: string } | undefined {
-  return name === undefined ? undefined : { name, address: hashOf({ ...view, agent: name }) };
+/** Returns the address of the panel of an agent. */
+function addressOf(name: string): string {
+  return hashOf({ ...view, agent: name });
 }
 
 function showFull(answer: FiguresAnswer, verdict: Verdict, nowMs: number, staleMs: number | undefined): void {
   const history = source.history!;
   const window = windowOf(nowMs, staleMs);
   const spanMs = (window.to - window.from) * 1000;
-  incidents.show(source.incidents, window, (name) => linkTo(source.agent(name)?.name), nowMs);
+  incidents.show(source.incidents, window, (name) => source.agent(name) && addressOf(name), nowMs);
   const rows = source.rows(verdict);
   const age = staleMs === undefined ? {} : { age: `${spanText(staleMs)} old` };
   const full = answer.agents.flatMap(({ troubles }) => (troubles.full === undefined ? [] : [troubles.full.sinceMs]));

@@ -7,8 +7,13 @@ import { acceptButton, aimAccept, canAccept } from './accept-button.js';
 import { mayMove } from './may-move.js';
 import { announce, byId, element, icon, named, setIcon, setRows, setText } from './common/dom.js';
 
-/** Returns the name and the address of an agent; undefined if it is gone. */
-export type LinkOf = (id: number | string) => { readonly name: string; readonly address: string } | undefined;
+interface AgentLink {
+  /** The agent's name, and what its engine tells: a sentence begins with one of them. */
+  readonly names: readonly string[];
+  readonly address: string;
+}
+/** Returns undefined if the agent is gone. */
+export type LinkOf = (id: number | string) => AgentLink | undefined;
 
 const PHONE_PX = 700;
 /** A list that opens by itself has at least this many alarms: the strip says a single one in full. */
@@ -109,12 +114,12 @@ export class Strip {
       row.dataset['tone'] = finding.tone;
       setIcon(sign!, finding.shape);
       const link = finding.agents.length === 1 ? linkOf(finding.agents[0]!) : undefined;
-      const isNamed = link !== undefined && finding.sentence.startsWith(link.name);
+      const name = nameIn(finding.sentence, link);
       const anchor = subject!.firstElementChild as HTMLAnchorElement;
-      setText(anchor, isNamed ? link.name : finding.word);
+      setText(anchor, name ?? finding.word);
       if (link === undefined) anchor.removeAttribute('href');
       else if (anchor.getAttribute('href') !== link.address) anchor.href = link.address;
-      const rest = isNamed ? finding.sentence.slice(link.name.length).replace(/^[:,]?\s*/, '') : finding.sentence;
+      const rest = finding.sentence.slice(name?.length ?? 0).replace(/^[:,]?\s*/, '');
       setText(what!, `${capital(rest)}.`);
       setText(remedy!.firstElementChild!, finding.advice ?? '');
       aimAccept(remedy!.lastElementChild as HTMLButtonElement, finding);
@@ -153,15 +158,15 @@ function findingRow(): HTMLElement {
   );
 }
 
+/** Returns the name with which a sentence begins. */
+function nameIn(sentence: string, link: AgentLink | undefined): string | undefined {
+  return link?.names.find((name) => sentence.startsWith(name));
+}
+
 /** Makes the agent's name a link, and the part before the colon of a good verdict bold. */
-function sentenceParts(
-  text: string,
-  link: { readonly name: string; readonly address: string } | undefined,
-  isBoldBegin: boolean,
-): (Node | string)[] {
-  if (link !== undefined && text.startsWith(link.name)) {
-    return [element('a', { href: link.address }, named(link.name)), text.slice(link.name.length)];
-  }
+function sentenceParts(text: string, link: AgentLink | undefined, isBoldBegin: boolean): (Node | string)[] {
+  const name = nameIn(text, link);
+  if (name !== undefined) return [element('a', { href: link!.address }, named(name)), text.slice(name.length)];
   const colon = text.indexOf(':');
   if (isBoldBegin && colon > 0) return [element('b', {}, text.slice(0, colon)), text.slice(colon)];
   return [capital(text)];

@@ -322,3 +322,24 @@ describe('findings', () => {
     ]);
   });
 });
+
+describe('agents of engines', () => {
+  const UUID = '3f2a8d1e-0c55-4b8e-9b1a-2f6f5d8a9b10';
+  const OTHER = '9b1a2f6f-8d1e-4b8e-0c55-5d8a9b103f2a';
+  const failing = (name: string, label: string) =>
+    agent(name, { engine: { label }, troubles: errors(2, ['backend', 2]) });
+
+  it('are called by what the engine tells, and have their names beside', () => {
+    const { findings } = verdictOf(input([failing(UUID, 'vllm :8100 decode TP1'), agent('well')]));
+    expect(findings).toMatchObject([{ kind: 'failing', names: [UUID] }]);
+    expect(findings[0]!.sentence).toMatch(/^vllm :8100 decode TP1[ :]/);
+    expect(findings[0]!.sentence).not.toContain(UUID);
+  });
+
+  it('are called by their names where two have one label', () => {
+    const label = 'vllm :8100 decode';
+    const [finding] = verdictOf(input([failing(UUID, label), agent(OTHER, { engine: { label } })])).findings;
+    expect(finding!.sentence).toContain(UUID);
+    expect(finding!.sentence).not.toContain(label);
+  });
+});

@@ -165,15 +165,16 @@ export class Panel {
     setRows(byId('panel-findings'), findings, make, (row, { tone, shape, sentence, advice }) => {
       row.dataset['tone'] = tone;
       setIcon(row.children[0]!, shape);
-      const what = aboutAgent(sentence, agent.name);
+      const what = aboutAgent(sentence, [labelOfAgent(agent), agent.name]);
       setText(row.children[1]!, advice === undefined ? `${what}.` : `${what}. ${advice}`);
     });
   }
 }
 
 /** Leaves the name out where it is the heading. */
-function aboutAgent(sentence: string, name: string): string {
-  if (!sentence.startsWith(name)) return sentence;
+function aboutAgent(sentence: string, names: readonly string[]): string {
+  const name = names.find((one) => sentence.startsWith(one));
+  if (name === undefined) return sentence;
   return sentence.slice(name.length).replace(/^[:,]?\s*(.)/, (_, letter: string) => letter.toUpperCase());
 }
 
