@@ -68,6 +68,7 @@ const ROOMS = {
     'settings',
     'view/sizes',
     'view/slowness',
+    'view/verdict',
     'node:',
     '@opentelemetry/',
   ],

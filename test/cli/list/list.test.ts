@@ -230,7 +230,7 @@ describe('the order of list', () => {
   });
 
   it.each<[flags: string[], allowed: string]>([
-    [['--sort', 'size'], "'size' is invalid. Allowed choices are agent, wire, slots, pending, fill, write,"],
+    [['--sort', 'size'], "'size' is invalid. Allowed choices are agent, engine, wire, slots, pending, fill, write,"],
     [['--filter', ''], 'Allowed: a part of a name'],
     [['--interval', '200'], '--interval needs --watch'],
     [['--watch', '--interval', '99'], 'a whole number, from 100 to 3600000'],
