@@ -4,7 +4,7 @@ import { labelOfAgent } from '../model/agent-model.js';
 import type { VerdictInput } from './types.js';
 
 /** Returns the input with the agents' names for people, by which its texts call them. */
-export function withLabels(input: VerdictInput): VerdictInput {
+export function calledByLabels(input: VerdictInput): VerdictInput {
   const { agents, ended = [], slowness = [] } = input;
   const labels = uniqueLabels(agents);
   if (labels.size === 0) return input;

@@ -10,7 +10,7 @@ import { failingFinding } from './failing-finding.js';
 import { noAgentsFinding, receiverFindings, staleFinding, stateFindings } from './findings.js';
 import { isSlowAlarm } from '../slowness/slow-facts.js';
 import { isIdle } from './idle.js';
-import { withLabels } from './labelled.js';
+import { calledByLabels } from './labelled.js';
 import { lossFindings, losesEvents, lossSinceMs } from './loss-findings.js';
 import { slowOrAnnounced, withAnnounced } from './maintenance.js';
 import { memoryFindings } from './memory-findings.js';
@@ -37,7 +37,7 @@ const FINDERS: readonly ((input: VerdictInput) => readonly Finding[])[] = [
 ];
 
 export function verdictOf(given: VerdictInput): Verdict {
-  const input = withLabels(withAnnounced(given));
+  const input = calledByLabels(withAnnounced(given));
   const slowSince = slowSinceOf(input);
   const states = new Map(
     input.agents.map((agent) => [agent.id, stateOf(agent, input.takenMs, slowSince.get(agent.id))]),
