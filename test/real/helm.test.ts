@@ -310,7 +310,7 @@ describe.runIf(tools !== undefined)('the chart', () => {
     expect(verdictOf(dynamo)).toEqual({ level: 'restricted' });
     const { level, forbidden } = verdictOf({ image });
     expect(level).toBe('privileged');
-    expect(forbidden).toBe('host namespaces (hostPID=true), hostPath volumes (volume "host")');
+    expect(forbidden).toBe('host namespaces (hostPID=true), hostPath volumes (volumes "container-logs", "host")');
   });
 
   describe('nixl-otel as it is rendered', () => {
