@@ -8,6 +8,7 @@ import { ErrorStatuses, modelsOf } from '../../view/model/from-snapshot.js';
 import type { EventTap, RingSource } from '../../shm-bridge/source.js';
 import type { Snapshot, TypeBatch } from '../../shm-bridge/types.js';
 import { FirstTransfers, TRANSFER_TYPES } from './first-transfers.js';
+import { MappedRings } from './mapped-rings.js';
 import { DEREGISTERED, MemoryPeaks, REGISTERED } from './memory-peaks.js';
 import { ringWriters } from './ring-writers.js';
 import { RunLine } from './run-line.js';
@@ -25,8 +26,8 @@ interface AgentOfRun {
   readonly path: string;
   pid?: number | undefined;
   life: AgentLife;
-  /** Last sample in which its process was there. */
-  aliveMs?: number;
+  /** Time of the event after which it rested for so long that it had nothing staged. */
+  restedAfterMs?: number;
   /** First sample in which it had ended. */
   endedMs?: number;
   restarts: number;
@@ -44,6 +45,7 @@ export class RunWatch {
   readonly #firstTap: EventTap<TypeBatch>;
   readonly #memoryTap: EventTap<TypeBatch>;
   readonly #slices = new RunSlices();
+  readonly #mapped = new MappedRings();
   #samples = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -103,11 +105,10 @@ export class RunWatch {
   }
 
   of({ id, wireVersion, lastEventMs }: AgentSnapshot): WatchedFacts {
-    const { life = 'unknown', pid, aliveMs = -Infinity, endedMs } = this.#agents.get(id) ?? {};
+    const { life = 'unknown', pid, restedAfterMs, endedMs } = this.#agents.get(id) ?? {};
     const firstTransfer = this.#firsts.of(id, wireVersion >= POST_WITH_TRANSFER);
     const { rank, gpus } = this.#processes.of(id);
-    // Seen alive so long after its last event, it had nothing staged then.
-    const hasRested = aliveMs - (lastEventMs ?? -Infinity) > 2 * this.#flushIntervalMs;
+    const hasRested = restedAfterMs === lastEventMs;
     return {
       life,
       pid,
@@ -134,15 +135,18 @@ export class RunWatch {
     }
   }
 
-  #note({ id, path, life, pid, restarts, memoryInUse }: AgentSnapshot, { takenMs }: Snapshot): void {
+  #note({ id, path, life, pid, restarts, memoryInUse, lastEventMs }: AgentSnapshot, { takenMs }: Snapshot): void {
     let agent = this.#agents.get(id);
     if (agent === undefined) this.#agents.set(id, (agent = { path, life, restarts }));
     if (pid !== undefined) agent.pid = pid;
     if (life !== 'unknown') agent.life = life;
     if (agent.life === 'alive' && agent.pid !== undefined) {
       // The collector's search for processes may be half a second old.
-      if (exists(agent.pid)) agent.aliveMs = takenMs;
-      else agent.life = 'dead';
+      if (!exists(agent.pid)) agent.life = 'dead';
+      else if (lastEventMs !== undefined && takenMs - lastEventMs > 2 * this.#flushIntervalMs) {
+        const isKnown = agent.restedAfterMs === lastEventMs;
+        if (!isKnown && this.#mapped.has(agent.pid, path)) agent.restedAfterMs = lastEventMs;
+      }
     }
     if (agent.life === 'dead') agent.endedMs ??= takenMs;
     else delete agent.endedMs;
