@@ -98,7 +98,7 @@ test('exceptions in the binaries reach their handlers', async () => {
 });
 
 /** Upper bounds on the sizes that docs/install.md states: without binaries, and per platform with binaries. */
-const MOST_PACKED_BYTES = [1.5e6, 0.5e6] as const;
+const MOST_PACKED_BYTES = [1.65e6, 0.5e6] as const;
 const MOST_UNPACKED_BYTES = [4.4e6, 1.05e6] as const;
 /** With all dependencies, and the binaries of all platforms. */
 const MOST_INSTALLED_BYTES = 30e6;
@@ -124,7 +124,7 @@ test('the tarball holds what users need, and stays small', async () => {
   expect(bytesOf(all)).toBeLessThan(most(MOST_UNPACKED_BYTES));
   const files = all.map((file) => path.relative(inside, file));
   const needless =
-    /\.test\.|tsbuildinfo|build-stamp|\.map$|^(test|bench|src|packaging)\/|^dist\/(cli\/|page\/|process\/|serve\/|top\/|view\/(?!(sizes|slowness)\/)).*\.d\.ts$/;
+    /\.test\.|tsbuildinfo|build-stamp|\.map$|^(test|bench|src|packaging)\/|^dist\/(cli\/|page\/|process\/|report\/|serve\/|top\/|view\/(?!(sizes|slowness)\/)).*\.d\.ts$/;
   expect(files.filter((file) => needless.test(file) && !file.startsWith('examples/'))).toEqual([]);
   expect(files).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'native/Makefile', 'LICENSE']));
 });
