@@ -25,6 +25,7 @@ export type {
 } from './mapping/index.js';
 export * from './mapping/semconv.js';
 export type { SlowFinding, SlowListener } from './instrumentation/sizes/slow-listeners.js';
+export type { SlowKind } from './view/slowness/slow-facts.js';
 export type { AgentEvent, BuilderName, EventGain, EventRecord, MetricBuilder } from './settings/metric-builder.js';
 export type { HistogramKind } from './settings/histograms.js';
 export type {

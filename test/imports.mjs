@@ -52,7 +52,7 @@ const COMMAND = [
  */
 const ROOMS = {
   // The package's entry points, src/*.ts.
-  entry: [...LIBRARY, 'view/sizes', 'testing', 'node:'],
+  entry: [...LIBRARY, 'view/sizes', 'view/slowness', 'testing', 'node:'],
   ground: ['node:fs'], // package.ts checks its own folder
 
   engines: ['ground'],
