@@ -1,11 +1,16 @@
 /** Judging the speed of all agents of a host, as serve does for each sample of its history. */
 import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { SAMPLE_MS } from '../dist/serve/history/recorder.js';
 import { SlownessJudge } from '../dist/view/slowness/slowness-judge.js';
 import { round } from './support/measure.mjs';
 
 export const title =
   'CPU and memory of judging the speed of busy agents that move twelve sizes (limits: 5 ms a second, 8 MB)';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
 
 const CLASSES = 12;
 /** Times of a class spread over so many buckets, a factor of 30. */
@@ -69,9 +74,6 @@ function grow(one) {
 }
 
 async function bytesInUse() {
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--expose-gc');
-  const collect = (await import('node:vm')).runInNewContext('gc');
   for (let i = 0; i < 3; i++) {
     collect();
     await setImmediate(); // buffers are freed after their owners

@@ -39,12 +39,31 @@ export function readAgentProcess(
 
 /** Returns the start time of a process in clock ticks since boot: it distinguishes processes that reuse a pid. */
 export function processStart(pid: number, procDir = '/proc'): string | undefined {
+  return statField(22, pid, procDir);
+}
+
+/** Returns the pid of its parent; undefined if the process has ended. */
+export function parentOf(pid: number, procDir = '/proc'): number | undefined {
+  const parent = statField(4, pid, procDir);
+  return parent === undefined ? undefined : Number(parent);
+}
+
+/** Field 2 is the program's name in parentheses and may contain anything: this returns a later one. */
+function statField(field: number, pid: number, procDir: string): string | undefined {
   const text = attempt(() => readFileSync(join(procDir, String(pid), 'stat'), 'latin1'));
-  // Field 2 is the program's name in parentheses and may contain anything. Field 22 is the start time.
   return text
     ?.slice(text.lastIndexOf(')') + 2)
     .split(' ')
-    .at(19);
+    .at(field - 3);
+}
+
+/** True also of a process of another user, and of one that its parent has not waited for. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 /**

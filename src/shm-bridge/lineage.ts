@@ -1,9 +1,9 @@
 /** The process of an agent and its ancestors, from /proc. Linux only. */
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Lineage, ProcessLine } from '../engines/engine-identity.js';
 import { attempt } from '../ground/errors.js';
-import { initialEnvironment } from './agent-process.js';
+import { initialEnvironment, parentOf } from './agent-process.js';
 
 /** An engine has at most four processes between its command and a worker; shells and supervisors are above. */
 const MOST_ANCESTORS = 12;
@@ -48,12 +48,6 @@ export class LineageReader {
     const environment = someOf(initialEnvironment(pid, this.#procDir), this.#variables);
     return { line: { pid, argv, environment }, parent };
   }
-}
-
-function parentOf(pid: number, procDir: string): number | undefined {
-  const text = attempt(() => readFileSync(join(procDir, String(pid), 'stat'), 'latin1'));
-  const parent = text?.slice(text.lastIndexOf(')') + 2).split(' ')[1];
-  return parent === undefined ? undefined : Number(parent);
 }
 
 /** A process that renames itself leaves zeros behind its new name. Its comm would be cut at 15 bytes. */

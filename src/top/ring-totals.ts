@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { EVENTS } from '../mapping/events.js';
 import { tallyOptions } from '../mapping/tally-options.js';
-import { flushSettingOf } from '../shm-bridge/agent-process.js';
+import { flushSettingOf, isRunning } from '../shm-bridge/agent-process.js';
 import { positionsOf } from '../shm-bridge/ring.js';
 import { observeTally, type TallyingObserver } from '../shm-bridge/tallying-observer.js';
 import { oneLine } from '../ground/one-line.js';
@@ -151,14 +151,6 @@ export class RingTotals {
   #unused(nowMs: number): boolean {
     if (this.#pid === undefined) return this.#lastEventMs === undefined;
     return this.#diedMs !== undefined && nowMs - this.#diedMs > DEFAULT_DEAD_TTL_MS;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -37,6 +37,7 @@ export class WatchedRings implements SampleSource {
   readonly #timer: NodeJS.Timeout;
   readonly #tracker = new Tracker();
   readonly #sizes = new SizeWindow();
+  readonly #identities = new AgentIdentities({ table: new EngineTable() });
   #sizesMs = -Infinity;
 
   /** @throws NixlTelemetryError ADDON_MISSING, PLATFORM_UNSUPPORTED */
@@ -82,7 +83,6 @@ export class WatchedRings implements SampleSource {
     return Promise.resolve([]);
   }
 
-  readonly #identities = new AgentIdentities({ table: new EngineTable() });
   /** As of the last sample. */
   sizes(id?: string): Promise<TopSizes> {
     return Promise.resolve(sizesOfRings([...this.#rings.values()], this.#sizes, this.#sizesMs, id));

@@ -272,18 +272,15 @@ function compare(a: number | string | undefined, b: number | string | undefined)
 
 /** Returns the table of a pipe, or one that is as wide as the terminal. */
 async function tableWriter(sort: ListSortKey): Promise<(rows: readonly ListRow[]) => string> {
-  const columnsOf = (rows: readonly ListRow[]): readonly ListColumn[] =>
-    rows.some(({ engine }) => engine?.label !== undefined) ? COLUMNS : COLUMNS.filter(({ key }) => key !== 'engine');
-  const cells = (rows: readonly ListRow[], columns: readonly ListColumn[]): string[][] =>
-    rows.map((row) => columns.map(({ text }) => text(row)));
-  if (!process.stdout.isTTY) {
-    return (rows) =>
-      table(
-        columnsOf(rows).map(({ heading }) => heading),
-        cells(rows, columnsOf(rows)),
-      );
-  }
-  const { fittedTable } = await import('./fitted-table.js');
-  return (rows) =>
-    fittedTable(columnsOf(rows), cells(rows, columnsOf(rows)), process.stdout.columns || DEFAULT_COLUMNS, sort);
+  const fittedTable = process.stdout.isTTY ? (await import('./fitted-table.js')).fittedTable : undefined;
+  return (rows) => {
+    const isKnown = rows.some(({ engine }) => engine?.label !== undefined);
+    const columns = COLUMNS.filter(({ key }) => isKnown || key !== 'engine');
+    const cells = rows.map((row) => columns.map(({ text }) => text(row)));
+    if (fittedTable !== undefined) return fittedTable(columns, cells, process.stdout.columns || DEFAULT_COLUMNS, sort);
+    return table(
+      columns.map(({ heading }) => heading),
+      cells,
+    );
+  };
 }

@@ -5,6 +5,7 @@ import type { WatchedFacts } from '../../report/build-report.js';
 import { type RunSlice, RunSlices } from '../../view/comparison/run-slices.js';
 import { errorsOf, requestsOf, type ServedAgent } from '../../view/model/agent-model.js';
 import { ErrorStatuses, modelsOf } from '../../view/model/from-snapshot.js';
+import { isRunning } from '../../shm-bridge/agent-process.js';
 import type { EventTap, RingSource } from '../../shm-bridge/source.js';
 import type { Snapshot, TypeBatch } from '../../shm-bridge/types.js';
 import { FirstTransfers, TRANSFER_TYPES } from './first-transfers.js';
@@ -142,7 +143,7 @@ export class RunWatch {
     if (life !== 'unknown') agent.life = life;
     if (agent.life === 'alive' && agent.pid !== undefined) {
       // The collector's search for processes may be half a second old.
-      if (!exists(agent.pid)) agent.life = 'dead';
+      if (!isRunning(agent.pid)) agent.life = 'dead';
       else if (lastEventMs !== undefined && takenMs - lastEventMs > 2 * this.#flushIntervalMs) {
         const isKnown = agent.restedAfterMs === lastEventMs;
         if (!isKnown && this.#mapped.has(agent.pid, path)) agent.restedAfterMs = lastEventMs;
@@ -152,15 +153,6 @@ export class RunWatch {
     else delete agent.endedMs;
     if (restarts > agent.restarts) this.#peaks.set(id, Number(memoryInUse));
     agent.restarts = restarts;
-  }
-}
-
-/** A process of another user exists, too. */
-function exists(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

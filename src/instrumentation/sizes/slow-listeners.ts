@@ -39,9 +39,13 @@ export class SlowListeners {
 
   /** Takes the facts of a judgement. */
   take(takenMs: number, slowness: readonly SlowFact[]): void {
-    const said = slowness.map(({ kind, id, direction }) => `${kind} ${id} ${direction}`).sort();
-    if (this.#listeners.size === 0 || said.join() === this.#said) return;
-    this.#said = said.join();
+    if (this.#listeners.size === 0) return;
+    const said = slowness
+      .map(({ kind, id, direction }) => `${kind} ${id} ${direction}`)
+      .sort()
+      .join();
+    if (said === this.#said) return;
+    this.#said = said;
     const names = new Map(slowness.map(({ id, name }) => [id, name]));
     const findings = slowFindings({ slowness, takenMs }).map(({ kind, agents, sinceMs, size, sentence, advice }) => ({
       kind: kind as SlowFact['kind'],

@@ -1,13 +1,10 @@
 /** The button of a finding about slow transfers that takes their present times as usual. */
 import { ACCEPT_PATH } from '../../view/answers/answer.js';
+import { isSlowAlarm } from '../../view/slowness/slow-facts.js';
 import type { Finding } from '../../view/verdict/types.js';
 import { announce, element, setText } from './common/dom.js';
 
 const TEXT = 'Take as usual';
-
-export function canAccept({ kind }: Pick<Finding, 'kind'>): boolean {
-  return kind === 'slow-transfers' || kind === 'slow-posts';
-}
 
 export function acceptButton(): HTMLButtonElement {
   const title = 'From now on these times are usual, for example after a planned change';
@@ -16,7 +13,7 @@ export function acceptButton(): HTMLButtonElement {
 
 /** Makes the button that of a finding. */
 export function aimAccept(button: HTMLButtonElement, finding: Finding): void {
-  button.hidden = !canAccept(finding);
+  button.hidden = !isSlowAlarm(finding);
   button.onclick = () => void accept(button, finding.agents);
 }
 

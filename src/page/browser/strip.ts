@@ -1,9 +1,10 @@
 /** The verdict strip and the list of findings below it. */
 import { spanText } from '../../ground/figures/clock.js';
 import { plural } from '../../ground/figures/figure.js';
+import { isSlowAlarm } from '../../view/slowness/slow-facts.js';
 import { levelOf } from '../../view/verdict/shapes.js';
 import type { Finding, Verdict } from '../../view/verdict/types.js';
-import { acceptButton, aimAccept, canAccept } from './accept-button.js';
+import { acceptButton, aimAccept } from './accept-button.js';
 import { mayMove } from './may-move.js';
 import { announce, byId, element, icon, named, setIcon, setRows, setText } from './common/dom.js';
 
@@ -63,7 +64,7 @@ export class Strip {
     if (alarms >= OPENS_FROM && alarms > this.#alarms && hasRoom()) this.#isOpen = true;
     this.#count = listed.length;
     this.#alarms = alarms;
-    this.#isSaid = listed.length === 1 && listed[0] === first && !canAccept(first);
+    this.#isSaid = listed.length === 1 && listed[0] === first && !isSlowAlarm(first);
     this.#fillNow = () => this.#fill(listed, linkOf, nowMs);
     // Rows that come or go move what is below them.
     if (listed.length === this.#list.children.length || hasRoom()) this.#fillNow();

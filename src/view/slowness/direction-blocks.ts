@@ -18,7 +18,7 @@ export interface WindowSpan {
 /** The blocks from `begin` on. */
 interface SlidingWindow {
   begin: number;
-  readonly sums: BlockSums;
+  sums: BlockSums;
 }
 
 type DirectionCounts = Pick<DirectionTimes, 'classes' | 'endedInPost' | 'flushSquares'>;
@@ -52,19 +52,18 @@ export class DirectionBlocks {
 
   /** Forgets blocks that are in no window. */
   trim(): void {
-    for (const span of this.#windows.keys()) this.last(span);
-    const windows = [...this.#windows.values()];
+    const windows = [...this.#windows.keys()].map((span) => this.#upToDate(span));
     const unused = Math.min(...windows.map(({ begin }) => begin));
     this.#blocks.splice(0, unused);
     for (const window of windows) window.begin -= unused;
   }
 
   forget(): void {
-    for (const window of this.#windows.values()) {
-      for (const block of this.#blocks.slice(window.begin)) window.sums.remove(block);
-      window.begin = 0;
-    }
     this.#blocks = [];
+    for (const window of this.#windows.values()) {
+      window.begin = 0;
+      window.sums = new BlockSums();
+    }
   }
 
   beginAgain(takenMs: number): void {
@@ -74,6 +73,12 @@ export class DirectionBlocks {
 
   /** Returns the window of one of the spans. It changes with the next sample. */
   last(span: WindowSpan): TimeWindow {
+    const { begin, sums } = this.#upToDate(span);
+    return sums.window(this.#blocks[begin]?.beginMs ?? this.#takenMs, this.#takenMs);
+  }
+
+  /** Removes the blocks that the span has left behind. */
+  #upToDate(span: WindowSpan): SlidingWindow {
     const window = this.#windows.get(span)!;
     for (; window.begin < this.#blocks.length; window.begin++) {
       const first = this.#blocks[window.begin]!;
@@ -82,7 +87,7 @@ export class DirectionBlocks {
       if (ageMs < WINDOW_LIMIT_MS && !isOld) break;
       window.sums.remove(first);
     }
-    return window.sums.window(this.#blocks[window.begin]?.beginMs ?? this.#takenMs, this.#takenMs);
+    return window;
   }
 
   /** Returns the blocks that began at this time or later. */

@@ -47,6 +47,6 @@ export interface SlowFact {
 }
 
 /** True for what a person should act on; the others are notes. */
-export function isSlowAlarm({ kind }: Pick<SlowFact, 'kind'>): boolean {
+export function isSlowAlarm({ kind }: { readonly kind: string }): boolean {
   return kind === 'slow-transfers' || kind === 'slow-posts';
 }
