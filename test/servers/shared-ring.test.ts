@@ -14,7 +14,7 @@ async function answerOf(url: string): Promise<AgentsAnswer<ServedAgent>> {
   return (await (await fetch(new URL('/api/v1/agents', url))).json()) as AgentsAnswer<ServedAgent>;
 }
 
-/** What the page says about the data. */
+/** What the page says about the data. It calls an agent of this name by its engine. */
 async function sentences(url: string): Promise<string[]> {
   const { findings } = verdictOf(verdictInput(await answerOf(url), { name: 'host' }));
   return findings.filter(({ kind }) => kind === 'incomplete').map(({ sentence }) => sentence);
@@ -42,7 +42,7 @@ test('two agents of one name are named everywhere, and their sums stay marked', 
   // On a slow machine the ring may have been full, too.
   expect(await sentences(url)).toContainEqual(
     expect.stringMatching(
-      /^ObjAgent: processes \d+ and \d+ can write its ring, seen since .*, so its numbers may be wrong$/,
+      /^vllm tier: processes \d+ and \d+ can write its ring, seen since .*, so its numbers may be wrong$/,
     ),
   );
   const top = await run(['top', '--dir', directory, '--once']);
@@ -66,7 +66,7 @@ test('two agents of one name are named everywhere, and their sums stay marked', 
   expect(await again.value('nixl_ring_suspect')).toBe(1);
   await again.serve.says(/several processes write ring .*ObjAgent, so its numbers may be wrong/);
   expect(await sentences(again.url)).toEqual([
-    'ObjAgent: several processes have written its ring, so its sums may be wrong',
+    'vllm tier: several processes have written its ring, so its sums may be wrong',
   ]);
   await again.serve.stop();
   await first.stop();
