@@ -65,13 +65,16 @@ export class FiguresSource {
     const id = name === undefined ? undefined : this.agent(name)?.id;
     const from = this.#history === undefined ? '' : `&from=${this.#history.takenMs}`;
     const wantsIncidents = performance.now() - this.#askedMs >= INCIDENTS_EVERY_MS;
-    const [answer, points, detail, incidents] = await Promise.all([
+    const [answer, newer, detail, incidents] = await Promise.all([
       fetchJson<FiguresAnswer>(`${AGENTS_PATH}?agents=all&detail=none`, signal),
       fetchJson<HistoryAnswer>(`${HISTORY_PATH}?agents=all${from}`, signal),
       id === undefined ? undefined : fetchJson<AgentsAnswer<AgentDetail>>(`${AGENTS_PATH}?agent=${id}`, signal),
       wantsIncidents ? fetchJson<IncidentsAnswer>(INCIDENTS_PATH, signal) : undefined,
     ]);
     if (wantsIncidents) this.#askedMs = performance.now();
+    // Another process has other ids, and may have kept what this page had.
+    const isOther = this.#history !== undefined && newer.startedMs !== this.#history.startedMs;
+    const points = isOther ? await fetchJson<HistoryAnswer>(`${HISTORY_PATH}?agents=all`, signal) : newer;
     return { answer, points, detail, incidents };
   }
 

@@ -1,6 +1,7 @@
 /** Main module of the live page: it joins the parts. */
 import type { HistoryEvent } from '../../view/answers/history-answer.js';
 import { momentText, spanText } from '../../ground/figures/clock.js';
+import { matchesGlob } from '../../ground/glob.js';
 import { plural, UNKNOWN } from '../../ground/figures/figure.js';
 import { errorsOf, labelOfAgent } from '../../view/model/agent-model.js';
 import { SHAPES } from '../../view/verdict/shapes.js';
@@ -12,7 +13,7 @@ import type { TableRow } from './agents/rows.js';
 import { AgentsTable, PROBLEMS } from './agents/table.js';
 import { Charts } from './charts/charts.js';
 import { TimeCursor } from './charts/time-cursor.js';
-import { tooLowRanges } from './charts/too-low.js';
+import { type MarkedTime, tooLowRanges } from './charts/too-low.js';
 import type { Window } from './charts/window.js';
 import { byId, setText } from './common/dom.js';
 import { makeCopyButtons, showEmpty } from './empty.js';
@@ -264,10 +265,20 @@ function windowOf(nowMs: number, staleMs: number | undefined): Window {
     to,
     ...(staleMs === undefined ? {} : { unknownFrom: (nowMs - staleMs) / 1000 }),
     tooLow: tooLowRanges(history.timesMs, history.fleet.full),
+    blind: (history.blindSpans ?? []).map(({ fromMs, toMs }) => [fromMs / 1000, toMs / 1000]),
+    maintenance: maintenanceTimes(nowMs),
     incidents: ribbonsOf(source.incidents, nowMs),
     ends: eventTimes(({ kind, transferring }) => kind === 'ended' && transferring === true),
     restarts: eventTimes(({ kind }) => kind === 'restarted'),
   };
+}
+
+/** Oldest first. `agent`: without what was announced of others. */
+function maintenanceTimes(nowMs: number, agent?: string): MarkedTime[] {
+  const announced = (source.answer?.maintenance ?? []).filter(({ agent: glob }) => {
+    return agent === undefined || glob === undefined || matchesGlob(agent, glob);
+  });
+  return announced.map(({ beginMs, endMs }): MarkedTime => [beginMs / 1000, Math.min(endMs, nowMs) / 1000]).reverse();
 }
 
 /** Lines of rows end with the newest point, so that they change only with a new one. Milliseconds. */
@@ -284,6 +295,7 @@ function windowOfAgent(window: Window, { agent }: TableRow, nowMs: number): Wind
   return {
     ...window,
     tooLow: tooLowRanges(agentTimesMs, agents.find(({ id }) => id === agent.id)?.full ?? []),
+    maintenance: maintenanceTimes(nowMs, agent.name),
     incidents: ribbonsOf(own, nowMs),
     ends: agent.endedMs === undefined ? [] : [agent.endedMs / 1000],
     restarts: eventTimes(({ kind, id }) => kind === 'restarted' && id === agent.id),

@@ -1,7 +1,7 @@
 /** Makes the answer of /api/v1/history. Pure. */
 import { type BucketRange, LOWEST_BUCKET } from '../history/growth.js';
 import { AgentMeasure, columnIn } from '../history/agent-history.js';
-import { HEAT, Measure, SIZES } from '../history/fleet-history.js';
+import { HEAT, Measure, MEASURES, SIZES } from '../history/fleet-history.js';
 import { type KeptPoints, rounded } from '../history/points.js';
 import type { Recorder } from '../history/recorder.js';
 import { API } from '../../view/answers/answer.js';
@@ -40,6 +40,7 @@ export function fleetAnswer(
     txSizes: countColumns(txSizes, SIZES, fromMs),
     rxSizes: countColumns(rxSizes, SIZES, fromMs),
     events: record.events.after(fromMs),
+    blindSpans: record.events.blindSpans,
   };
 }
 
@@ -53,18 +54,11 @@ function fleetColumns(points: KeptPoints, places: readonly number[], statuses: r
   const errors = statuses
     .map((status, i) => [status, column(Measure.ERRORS + i)] as const)
     .filter(([, values]) => values.some((value) => value !== null && value > 0));
+  const columns = Object.entries(MEASURES).map(([name, measure]) => [name, column(measure)]);
   return {
-    tx: column(Measure.TX),
-    rx: column(Measure.RX),
-    requests: column(Measure.REQUESTS),
+    ...(Object.fromEntries(columns) as unknown as FleetColumns),
     errors: Object.fromEntries(errors),
-    full: column(Measure.FULL),
-    dropped: column(Measure.DROPPED),
-    fill: column(Measure.FILL),
     memory: points.column(places, Measure.MEMORY, Math.round),
-    p50: column(Measure.P50),
-    p90: column(Measure.P90),
-    p99: column(Measure.P99),
   };
 }
 

@@ -20,6 +20,7 @@ import { ACCEPT_PATH, AGENTS_PATH, API, MAINTENANCE_PATH, type ServeFacts } from
 import { INCIDENTS_PATH } from '../../view/answers/incidents-answer.js';
 import { SIZES_PATH } from '../../view/answers/sizes-answer.js';
 import { agentColumns, fleetAnswer } from './history.js';
+import { HistoryFile } from './history-file.js';
 import { type AgentColumns, HISTORY_PATH } from '../../view/answers/history-answer.js';
 import { type Question, questionIn, WrongQuestion } from './question.js';
 import { AllGone, SampleAnswers } from './sample-answers.js';
@@ -66,6 +67,7 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
   context.sizes.judge.acceptMs = context.acceptMs;
   const place = context.keepsState ? new StatePlace() : undefined;
   const usual = place && new UsualFile(place, context.sizes.judge);
+  const past = place && new HistoryFile(place, () => recorder);
   const recorder = new Recorder({
     ...peeks,
     customErrors: context.customErrors,
@@ -74,6 +76,7 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
     onFailure: (reason) => warn(`the history lacks a sample: ${reason}`),
     onRecorded: (sample) => {
       place?.take(sample);
+      past?.take(sample);
       usual?.take(Math.floor(sample.snapshot.takenMs));
       incidents.take(sample);
     },
@@ -108,6 +111,7 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
     recorder.close();
     incidents.close();
     usual?.write(Date.now());
+    past?.write();
   };
 }
 

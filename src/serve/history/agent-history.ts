@@ -2,7 +2,7 @@
 import type { Growth } from './flush-spread.js';
 import { CounterGrowth } from './growth.js';
 import { GAP_MS } from './fleet-history.js';
-import type { Column } from '../../view/answers/history-answer.js';
+import type { AgentColumns, Column } from '../../view/answers/history-answer.js';
 import { KEPT_MS, rounded } from './points.js';
 import type { Percentiles } from '../../view/figures/percentiles.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
@@ -57,6 +57,22 @@ export class AgentHistory {
   /** Highest values since the last point, in the order of the measures from FIRST_HIGHEST on. */
   #highest = new Map<number, readonly number[]>();
   #highestMs = -Infinity;
+
+  /** Takes the points of an earlier process, before there are any of this one. `columns`: by id of the agent now. */
+  restore(timesMs: readonly number[], columns: ReadonlyMap<number, Omit<AgentColumns, 'id'>>, takenMs: number): void {
+    const old = timesMs.filter((timeMs) => takenMs - timeMs >= KEPT_MS).length;
+    const first = Math.max(old, timesMs.length - (this.#capacity - 1));
+    // The last one ends the gap up to the first sample here.
+    this.#times = [...timesMs.slice(first), takenMs];
+    for (const [id, kept] of columns) {
+      const row = new Float32Array(this.#capacity * WIDTH).fill(NaN);
+      for (const [name, measure] of Object.entries(AgentMeasure)) {
+        const values = kept[name as 'tx'].slice(first);
+        values.forEach((value, i) => (row[i * WIDTH + measure] = value ?? NaN));
+      }
+      this.#rows.set(id, row);
+    }
+  }
 
   /** Takes a sample; `recent`: percentiles of the last seconds, microseconds. */
   add(takenMs: number, agents: readonly ServedAgent[], recent: RecentTimesOf): void {

@@ -1,5 +1,5 @@
 /** Restarts and ends of agents in the last ten minutes. Pure. */
-import type { HistoryEvent } from '../../view/answers/history-answer.js';
+import type { BlindSpan, HistoryEvent } from '../../view/answers/history-answer.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
 import type { End } from '../../view/verdict/end-watch.js';
 import { KEPT_MS } from './points.js';
@@ -9,7 +9,19 @@ const MOST_EVENTS = 200;
 
 export class EventHistory {
   #events: HistoryEvent[] = [];
+  #blindSpans: readonly BlindSpan[] = [];
   #restarts = new Map<number, number>();
+
+  /** Takes those of an earlier process. */
+  restore(events: readonly HistoryEvent[], blindSpans: readonly BlindSpan[]): void {
+    this.#events = [...events, ...this.#events];
+    this.#blindSpans = blindSpans;
+  }
+
+  /** Restarts of serve, oldest first. */
+  get blindSpans(): readonly BlindSpan[] {
+    return this.#blindSpans;
+  }
 
   /** `ends`: those since the last sample. */
   add(takenMs: number, agents: readonly ServedAgent[], ends: readonly End<number>[]): void {
@@ -23,6 +35,9 @@ export class EventHistory {
       // It started again since the last sample, as the event above says.
       if (alive.has(id)) continue;
       this.#events.push({ kind: 'ended', timeMs: endedMs, id, name, transferring });
+    }
+    if (this.#blindSpans.some(({ toMs }) => takenMs - toMs >= KEPT_MS)) {
+      this.#blindSpans = this.#blindSpans.filter(({ toMs }) => takenMs - toMs < KEPT_MS);
     }
     this.#events = this.#events.filter(({ timeMs }) => takenMs - timeMs < KEPT_MS).slice(-MOST_EVENTS);
   }

@@ -1,5 +1,6 @@
 /** History of all agents together: points of rates and percentiles, and counts by time and size. Pure. */
 import { atScale, TALLY_SCALE, trimmed } from '../../ground/exponential.js';
+import type { CountColumns, HistoryAnswer } from '../../view/answers/history-answer.js';
 import { percentilesOf } from '../../view/figures/percentiles.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
 import type { Growth } from './flush-spread.js';
@@ -30,6 +31,11 @@ export const Measure = {
   ERRORS: 10,
 } as const;
 
+/** Measures that an answer has columns of, by the names that it gives them. */
+export const MEASURES: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(Measure).flatMap(([name, place]) => (place === Measure.ERRORS ? [] : [[name.toLowerCase(), place]])),
+);
+
 const DURATION_BITS = 28; // 268 s
 const SIZE_BITS = 44; // 16 TiB
 /** Whole transfer times, for percentiles. */
@@ -57,6 +63,27 @@ export class FleetHistory {
   constructor(statuses: number) {
     this.#width = Measure.ERRORS + statuses;
     this.points = new KeptPoints(Math.ceil(KEPT_MS / POINT_MS), this.#width, Float32Array);
+  }
+
+  /** Takes the points of an earlier process. What lies between them and the first sample here is a gap. */
+  restore(
+    kept: Pick<HistoryAnswer, 'timesMs' | 'fleet' | 'transferTimesUs' | 'txSizes' | 'rxSizes'>,
+    statuses: readonly string[],
+    takenMs: number,
+  ): void {
+    const { fleet } = kept;
+    kept.timesMs.forEach((timeMs, i) => {
+      // A gap has no values.
+      if (fleet.tx[i] === null) return this.points.add(timeMs);
+      const point = new Float64Array(this.#width);
+      for (const [name, place] of Object.entries(MEASURES)) point[place] = fleet[name as 'tx'][i] ?? NaN;
+      statuses.forEach((status, k) => (point[Measure.ERRORS + k] = fleet.errors[status]?.[i] ?? 0));
+      this.points.add(timeMs, point);
+    });
+    restoreCounts(this.transferTimes, HEAT, kept.transferTimesUs);
+    restoreCounts(this.txSizes, SIZES, kept.txSizes);
+    restoreCounts(this.rxSizes, SIZES, kept.rxSizes);
+    for (const one of [this.points, this.transferTimes, this.txSizes, this.rxSizes]) one.add(takenMs);
   }
 
   add(takenMs: number, agents: readonly ServedAgent[]): void {
@@ -119,4 +146,14 @@ function addHeat(heat: Float64Array, times: Float64Array): void {
     const count = times[place]!;
     if (count > 0) heat[Math.min(((place + LOWEST_BUCKET) >> shift) - LOWEST_BUCKET, heat.length - 1)]! += count;
   }
+}
+
+function restoreCounts(columns: KeptPoints, { places }: BucketRange, kept: CountColumns): void {
+  kept.timesMs.forEach((timeMs, i) => {
+    const counts = kept.counts[i];
+    if (counts === null || counts === undefined) return columns.add(timeMs);
+    const values = new Float64Array(places);
+    counts.forEach((count, k) => (values[Math.min(kept.offsets[i]! - LOWEST_BUCKET + k, places - 1)] = count));
+    columns.add(timeMs, values);
+  });
 }

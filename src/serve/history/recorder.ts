@@ -14,10 +14,12 @@ import { EndWatch } from '../../view/verdict/end-watch.js';
 import { MemoryWatch } from '../../view/verdict/memory-watch.js';
 import { QuietWatch } from '../../view/verdict/quiet-watch.js';
 import { TroubleWatch, type WatchedAgent } from '../../view/verdict/trouble-watch.js';
+import { OTHERS } from '../../view/answers/answer.js';
 import { EndedAgents } from './ended-agents.js';
 import { AgentHistory } from './agent-history.js';
 import { EventHistory } from './event-history.js';
 import { FleetHistory } from './fleet-history.js';
+import type { KeptHistory } from './kept-history.js';
 import { RecentTimes } from './recent-times.js';
 
 /** Limits snapshots of the rings, however many clients ask. */
@@ -120,6 +122,25 @@ export class Recorder {
 
   get record(): Readonly<Recording> {
     return this.#record;
+  }
+
+  /**
+   * Takes the history of an earlier process. It must be called for the first recorded sample. Times after that sample are of a
+   * clock that was set back since.
+   */
+  restore(kept: KeptHistory, { snapshot, agents }: HistorySample): void {
+    const takenMs = Math.floor(snapshot.takenMs);
+    if (kept.keptMs > takenMs) return;
+    const { fleet, events, agents: points } = this.#record;
+    const ids = new Map(agents.map(({ name, id }) => [name, id]));
+    const own = kept.agents.flatMap(({ name, ...columns }) => {
+      const id = ids.get(name);
+      return id === undefined ? [] : [[id, columns] as const];
+    });
+    fleet.restore(kept, this.statuses.names, takenMs);
+    points.restore(kept.agentTimesMs, new Map(own), takenMs);
+    const named = kept.events.map((event) => ({ ...event, id: ids.get(event.name) ?? OTHERS }));
+    events.restore(named, [...kept.blindSpans, { fromMs: kept.keptMs, toMs: takenMs }]);
   }
 
   /** Returns figures that are at most half a second old; undefined after the rings are closed. */

@@ -24,6 +24,8 @@ export interface HistoryAnswer {
   readonly rxSizes: CountColumns;
   /** Oldest first. */
   readonly events: readonly HistoryEvent[];
+  /** Restarts of serve, oldest first. An older serve has none. */
+  readonly blindSpans?: readonly BlindSpan[];
   /** With `agents=all`: each agent. With `agent=ID`: this one, if it is known. Otherwise empty. */
   readonly agentTimesMs: readonly number[];
   readonly agents: readonly AgentColumns[];
@@ -85,6 +87,12 @@ export function tallyAt({ scale, offsets, counts }: CountColumns, i: number): Ex
   return found === null || found === undefined
     ? undefined
     : { scale, zeroCount: 0, offset: offsets[i]!, counts: found };
+}
+
+/** Time from the last kept point of one serve to the first sample of the next one: nothing is known of it. */
+export interface BlindSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
 }
 
 export interface HistoryEvent {

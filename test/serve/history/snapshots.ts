@@ -29,8 +29,8 @@ export function agent(id: number, values: Values = {}, about: Partial<AgentSnaps
 }
 
 /** Returns a recorder, and a function that takes a sample. The snapshot is ready at once. */
-export function recording() {
-  let snapshot = snapshotAt(-1, []);
+export function recording(beginSeconds = -1, agents: AgentSnapshot[] = []) {
+  let snapshot = snapshotAt(beginSeconds, agents);
   let turn: (() => void) | undefined;
   const recorder = new Recorder({
     peek: () => snapshot,

@@ -42,6 +42,16 @@ export function hatch(from: number, to: number, colourName: string): Layer {
   };
 }
 
+/** Tints the time from `from` to `to`. */
+export function wash(from: number, to: number, colourName: string): Layer {
+  return (plot) => {
+    const { ctx, bbox } = plot;
+    const left = x(plot, from);
+    ctx.fillStyle = faded(colourName, 0.1);
+    ctx.fillRect(left, bbox.top, x(plot, to) - left, bbox.height);
+  };
+}
+
 /** Marks a time by a band along the upper edge. */
 export function ribbon([from, to]: readonly [from: number, to: number], colourName: string): Layer {
   return (plot, px) => {

@@ -3,7 +3,7 @@ import type { Column } from '../../../view/answers/history-answer.js';
 import { bytesRateText, bytesText, numberText, perSecondText, shortText } from '../../../ground/figures/figure.js';
 import type { ChartLine, ChartPicture, ChartsInput } from './picture.js';
 import { byteUnit, countScale, linearScale, type SteadyTop } from './scales.js';
-import { WindowPoints, tooLowNotes, type Window } from './window.js';
+import { WindowPoints, markNotes, type Window } from './window.js';
 import { newest } from '../common/history.js';
 import { added, highest } from '../common/series.js';
 
@@ -35,7 +35,7 @@ export function throughputOf(
     ...points.picture,
     scale: byteScale(Math.max(highest(tx), highest(rx)), top),
     lines: [line('tx', points.of(tx)), line('rx', points.of(rx))],
-    notes: tooLowNotes(window),
+    notes: markNotes(window),
   };
 }
 
@@ -56,7 +56,7 @@ function topThroughput({ history, window, nameOf }: ChartsInput, top: SteadyTop)
     isName: true,
   }));
   const most = Math.max(0, ...ranked.map(({ sums }) => highest(sums)));
-  return { ...points.picture, scale: byteScale(most, top), lines, notes: tooLowNotes(window) };
+  return { ...points.picture, scale: byteScale(most, top), lines, notes: markNotes(window) };
 }
 
 /** Returns the parts in which the names differ: a legend has no room for more. */

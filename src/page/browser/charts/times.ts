@@ -6,7 +6,7 @@ import { timeText } from '../../../ground/figures/figure.js';
 import { type Cell, cells } from './layers.js';
 import type { ChartLine, ChartPicture, ChartsInput } from './picture.js';
 import { timeScale, transferTimeScale } from './scales.js';
-import { WindowPoints, tooLowNotes, type Window } from './window.js';
+import { WindowPoints, markNotes, type Window } from './window.js';
 
 /** A logarithmic axis has no 0: values below a microsecond are drawn as one. */
 const onLog = (column: Column): Column => column.map((value) => (value === null ? null : Math.max(1, value)));
@@ -36,7 +36,7 @@ export function agentTime(
   const known = [...columns.p50, ...columns.p99].filter((value) => value !== null);
   const scale = known.length === 0 ? timeScale(10, 1000) : timeScale(Math.min(...known), Math.max(...known));
   const lines = percentileLines(columns, points, recent);
-  return { ...points.picture, unit: 'log', scale, lines, notes: tooLowNotes(window) };
+  return { ...points.picture, unit: 'log', scale, lines, notes: markNotes(window) };
 }
 
 function percentileLines(

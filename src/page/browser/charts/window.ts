@@ -1,6 +1,6 @@
 /** The span of time that the charts show, and what is known of the figures in it. Pure. */
 import type { Column } from '../../../view/answers/history-answer.js';
-import { beside, hatch, type Layer, ribbon, vertical } from './layers.js';
+import { beside, hatch, type Layer, ribbon, vertical, wash } from './layers.js';
 import { drawCross, drawRestart } from './signs.js';
 import type { MarkedTime } from './too-low.js';
 import { timeOfDay } from '../../../ground/figures/clock.js';
@@ -11,6 +11,9 @@ export interface Window {
   readonly to: number;
   /** Nothing is known from this time on: there is no newer answer. */
   readonly unknownFrom?: number;
+  /** Times without a serve, and announced maintenance. */
+  readonly blind: readonly MarkedTime[];
+  readonly maintenance: readonly MarkedTime[];
   /** The numbers of these times are too low. */
   readonly tooLow: readonly MarkedTime[];
   /** Times of what was found, apart from ends of agents. */
@@ -43,10 +46,14 @@ export class WindowPoints {
   }
 }
 
-/** Returns the layers of every chart over time: what is unknown, what is too low, what was found, restarts and ends of agents. */
-function markLayers({ to, unknownFrom, tooLow, incidents, ends, restarts }: Window): Layer[] {
+/**
+ * Returns the layers of every chart over time: what is unknown, announced and too low, what was found, restarts and ends of agents.
+ */
+function markLayers({ to, unknownFrom, blind, maintenance, tooLow, incidents, ends, restarts }: Window): Layer[] {
   return [
+    ...maintenance.flatMap(([low, high]) => [wash(low, high, 'mem'), vertical(low, 'mem')]),
     ...(unknownFrom === undefined ? [] : [hatch(unknownFrom, to, 'idle')]),
+    ...blind.flatMap(([low, high]) => [hatch(low, high, 'idle'), vertical(high, 'idle', drawRestart)]),
     ...tooLow.flatMap(([low, high]) => [hatch(low, high, 'warn-mark'), vertical(low, 'warn')]),
     ...incidents.map(({ range, colour }) => ribbon(range, colour)),
     ...restarts.map((time) => vertical(time, 'idle', drawRestart)),
@@ -54,8 +61,14 @@ function markLayers({ to, unknownFrom, tooLow, incidents, ends, restarts }: Wind
   ];
 }
 
-/** Returns the note of a chart that says when its numbers were too low the last time. */
-export function tooLowNotes({ from, to, tooLow }: Window): Layer[] {
-  const last = tooLow.findLast(([low, high]) => low < to && high > from);
-  return last === undefined ? [] : [beside(last[0], 'warn', `too low from ${timeOfDay(last[0] * 1000)}`)];
+/** Returns the notes of a chart: the last restart of serve and maintenance, and when its numbers were too low the last time. */
+export function markNotes({ from, to, blind, maintenance, tooLow }: Window): Layer[] {
+  const last = (times: readonly MarkedTime[]) => times.findLast(([low, high]) => low < to && high > from);
+  const [gap, planned, low] = [last(blind), last(maintenance), last(tooLow)];
+  const clock = (time: number): string => timeOfDay(time * 1000);
+  return [
+    ...(gap === undefined ? [] : [beside(gap[1], 'soft', `serve began ${clock(gap[1])}`)]),
+    ...(planned === undefined ? [] : [beside(planned[0], 'mem', 'maintenance')]),
+    ...(low === undefined ? [] : [beside(low[0], 'warn', `too low from ${clock(low[0])}`)]),
+  ];
 }
