@@ -8,6 +8,7 @@ export type Layer = (plot: uPlot, px: number) => void;
 
 const HATCH_PX = 7;
 const RIBBON_PX = 3;
+const ROW_PX = 15;
 
 function x(plot: uPlot, time: number): number {
   return plot.valToPos(time, 'x', true);
@@ -84,8 +85,8 @@ export function vertical(time: number, colourName: string, sign?: Sign): Layer {
   };
 }
 
-/** Writes beside the upper end of a vertical, on its left side if there is room. */
-export function beside(time: number, colourName: string, text: string): Layer {
+/** Writes beside the upper end of a vertical, on its left side if there is room. `row`: 0 at the top. */
+export function beside(time: number, colourName: string, text: string, row: number): Layer {
   return (plot, px) => {
     const { ctx, bbox, axes } = plot;
     const at = x(plot, time);
@@ -99,7 +100,7 @@ export function beside(time: number, colourName: string, text: string): Layer {
     ctx.lineWidth = 5 * px;
     ctx.strokeStyle = colour('panel');
     const left = at + (isLeft ? -5 : 5) * px;
-    const top = bbox.top + (RIBBON_PX + 1) * px;
+    const top = bbox.top + (RIBBON_PX + 1 + row * ROW_PX) * px;
     ctx.strokeText(text, left, top);
     ctx.fillStyle = colour(colourName);
     ctx.fillText(text, left, top);

@@ -4,7 +4,7 @@ import { percent, perSecondText } from '../../../ground/figures/figure.js';
 import { type Bar, bars, threshold } from './layers.js';
 import type { ChartLine, ChartPicture, ChartsInput } from './picture.js';
 import { countScale, roundStep, type SteadyTop } from './scales.js';
-import { WindowPoints, type Window } from './window.js';
+import { isComplete, WindowPoints } from './window.js';
 import { newest } from '../common/history.js';
 import { highest } from '../common/series.js';
 
@@ -64,13 +64,9 @@ export function errors({ history, window, span, errorsSoFar }: ChartsInput, top:
       return sum === 0 ? '' : perSecondText(sum);
     },
     layers: [bars(stacked.filter(({ low, high }) => high > low)), ...points.picture.layers],
+    // Events that are missing may be errors.
     ...(isQuiet ? { note: errorsSoFar, quiet: { text: `No errors in ${span}`, isGood: isComplete(window) } } : {}),
   };
-}
-
-/** Events that are missing may be errors. */
-function isComplete({ from, to, unknownFrom, tooLow }: Window): boolean {
-  return unknownFrom === undefined && !tooLow.some(([low, high]) => low < to && high > from);
 }
 
 function sumAt(columns: readonly Column[], i: number): number | null {
@@ -132,8 +128,6 @@ export function fillAndLoss({ history: { timesMs, fleet }, window, span }: Chart
       ),
       ...points.picture.layers,
     ],
-    quiet: isQuiet
-      ? { text: `Nothing lost in ${span}`, isGood: window.unknownFrom === undefined, isLower: true }
-      : undefined,
+    quiet: isQuiet ? { text: `Nothing lost in ${span}`, isGood: isComplete(window), isLower: true } : undefined,
   };
 }

@@ -61,14 +61,24 @@ function markLayers({ to, unknownFrom, blind, maintenance, tooLow, incidents, en
   ];
 }
 
-/** Returns the notes of a chart: the last restart of serve and maintenance, and when its numbers were too low the last time. */
-export function markNotes({ from, to, blind, maintenance, tooLow }: Window): Layer[] {
-  const last = (times: readonly MarkedTime[]) => times.findLast(([low, high]) => low < to && high > from);
-  const [gap, planned, low] = [last(blind), last(maintenance), last(tooLow)];
+const overlaps =
+  ({ from, to }: Window) =>
+  ([low, high]: MarkedTime): boolean =>
+    low < to && high > from;
+
+/** Returns false if something may be missing in the figures. */
+export function isComplete(window: Window): boolean {
+  return window.unknownFrom === undefined && ![...window.blind, ...window.tooLow].some(overlaps(window));
+}
+
+/** Returns the notes of a chart: when its numbers were too low the last time, the last maintenance and restart of serve. */
+export function markNotes(window: Window): Layer[] {
+  const { blind, maintenance, tooLow } = window;
+  const [low, planned, gap] = [tooLow, maintenance, blind].map((times) => times.findLast(overlaps(window)));
   const clock = (time: number): string => timeOfDay(time * 1000);
-  return [
-    ...(gap === undefined ? [] : [beside(gap[1], 'soft', `serve began ${clock(gap[1])}`)]),
-    ...(planned === undefined ? [] : [beside(planned[0], 'mem', 'maintenance')]),
-    ...(low === undefined ? [] : [beside(low[0], 'warn', `too low from ${clock(low[0])}`)]),
-  ];
+  const notes: ((row: number) => Layer)[] = [];
+  if (low !== undefined) notes.push((row) => beside(low[0], 'warn', `too low from ${clock(low[0])}`, row));
+  if (planned !== undefined) notes.push((row) => beside(planned[0], 'mem', 'maintenance', row));
+  if (gap !== undefined) notes.push((row) => beside(gap[1], 'soft', `serve began ${clock(gap[1])}`, row));
+  return notes.map((note, row) => note(row));
 }
