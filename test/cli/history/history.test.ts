@@ -43,7 +43,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('keeps it over %s, with the blind span'
   const next = await served(directory);
   await expect.poll(async () => (await next.history()).blindSpans).toHaveLength(1);
   const { timesMs, fleet, blindSpans, agents } = await next.history();
-  const [{ fromMs, toMs }] = blindSpans as [{ fromMs: number; toMs: number }];
+  const { fromMs, toMs } = blindSpans![0]!;
   expect(before).toContain(timesMs[1]);
   expect(moved(await next.history())).toBeGreaterThan(1);
   expect(toMs).toBeGreaterThan(fromMs);
