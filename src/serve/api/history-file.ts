@@ -1,5 +1,5 @@
 /** The file with the history: the charts of the live page outlive a restart of serve, with a mark where nothing was seen. */
-import { isKeptHistory, type KeptAgent, type KeptHistory } from '../history/kept-history.js';
+import { isKeptHistory, type AgentPast, type KeptHistory } from '../history/kept-history.js';
 import type { HistorySample, Recorder } from '../history/recorder.js';
 import { KeptFile } from '../state/kept-file.js';
 import type { StatePlace } from '../state/state-place.js';
@@ -57,7 +57,7 @@ function keptHistory(recorder: Recorder, { agents }: HistorySample, keptMs: numb
     blindSpans = [],
   } = fleetAnswer(recorder, question);
   const points = recorder.record.agents.after(0);
-  const kept = agents.slice(0, MOST_AGENTS).flatMap(({ id, name }): KeptAgent[] => {
+  const kept = agents.slice(0, MOST_AGENTS).flatMap(({ id, name }): AgentPast[] => {
     const row = points.rows.get(id);
     return row === undefined ? [] : [{ name, ...agentColumns(id, row) }];
   });

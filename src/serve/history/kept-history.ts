@@ -10,10 +10,10 @@ export interface KeptHistory extends Pick<
   /** Time of the newest sample. */
   readonly keptMs: number;
   readonly blindSpans: readonly BlindSpan[];
-  readonly agents: readonly KeptAgent[];
+  readonly agents: readonly AgentPast[];
 }
 
-export type KeptAgent = Omit<AgentColumns, 'id'> & { readonly name: string };
+export type AgentPast = Omit<AgentColumns, 'id'> & { readonly name: string };
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 const isText = (value: unknown): value is string => typeof value === 'string';
