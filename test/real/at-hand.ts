@@ -27,7 +27,7 @@ export async function ifAtHand<T>(language: keyof typeof REGISTRIES, make: () =>
   }
 }
 
-function missing(reason: string, error?: unknown): undefined {
+export function missing(reason: string, error?: unknown): undefined {
   console.log(`skipped: ${reason}${error instanceof Error ? `, and without it: ${error.message}` : ''}`);
 }
 

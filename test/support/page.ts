@@ -13,7 +13,7 @@ export function samplesOf(page: string): Sample[] {
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
-      const [, name, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line)!;
+      const [, name, labels = '', value] = /^([\w:]+)(?:\{(.*)\})? (\S+)$/.exec(line)!;
       const pairs = [...labels.matchAll(LABEL)].map(([, key, text]) => [key!, unescaped(text!)]);
       return { name: name!, labels: Object.fromEntries(pairs) as Record<string, string>, value: Number(value) };
     });

@@ -1,0 +1,88 @@
+/** A serve beside engines, and what it says of them. */
+import { run, type RunningCommand, scrape, start } from '../cli/command.js';
+import type { Diagnosis } from '../cli/doctor/doctor.js';
+import { samplesOf } from '../support/page.js';
+import { type AgentsAnswer } from '../../src/view/answers/answer.js';
+import type { DoctorFinding } from '../../src/view/answers/doctor-finding.js';
+import type { IncidentsAnswer } from '../../src/view/answers/incidents-answer.js';
+import { verdictInput } from '../../src/view/answers/verdict-input.js';
+import type { Incident } from '../../src/view/incidents/incident.js';
+import type { ServedAgent } from '../../src/view/model/agent-model.js';
+import type { Verdict } from '../../src/view/verdict/types.js';
+import { verdictOf } from '../../src/view/verdict/verdict.js';
+
+export class EngineServe {
+  readonly #directory: string;
+  readonly #command: RunningCommand;
+  #url = '';
+
+  static async start(directory: string): Promise<EngineServe> {
+    const serve = new EngineServe(directory);
+    [, serve.#url] = (await serve.#command.says(/serves (http:\S+)\/metrics/)) as unknown as [string, string];
+    return serve;
+  }
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+    this.#command = start(['serve', '--dir', directory, '--port', '0']);
+  }
+
+  page(): Promise<string> {
+    return scrape(`${this.#url}/metrics`);
+  }
+
+  /** Agents by their names for people. */
+  async agents(): Promise<Map<string, ServedAgent>> {
+    const { agents } = await this.#answer();
+    return new Map(agents.map((agent) => [agent.engine?.label ?? agent.name, agent]));
+  }
+
+  /** What the page says, in its words. */
+  async verdict(): Promise<Verdict> {
+    return verdictOf(verdictInput(await this.#answer(), { name: this.#url }));
+  }
+
+  async incidents(): Promise<readonly Incident[]> {
+    return (await this.#get<IncidentsAnswer>('api/v1/incidents')).incidents;
+  }
+
+  /** Labels of the metric that joins agents with their engines. */
+  async infos(): Promise<Record<string, string>[]> {
+    return samplesOf(await this.page()).flatMap(({ name, labels }) => (name === 'nixl_agent_info' ? [labels] : []));
+  }
+
+  /** What doctor finds about its directory and about itself. */
+  async diagnosis(): Promise<Diagnosis> {
+    const all = await Promise.all(
+      [
+        ['--dir', this.#directory],
+        ['--url', this.#url],
+      ].map((flags) => run(['doctor', '--json', ...flags])),
+    );
+    const findings = all.flatMap(({ stdout }) =>
+      stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as DoctorFinding])),
+    );
+    return { code: Math.max(...all.map(({ code }) => code ?? 1)), findings };
+  }
+
+  /** The table of its rings. */
+  async list(): Promise<string> {
+    return (await run(['list', '--dir', this.#directory])).stdout;
+  }
+
+  get log(): string {
+    return this.#command.stderr;
+  }
+
+  async end(): Promise<number | null> {
+    return (await this.#command.stop('SIGTERM')).code;
+  }
+
+  #answer(): Promise<AgentsAnswer<ServedAgent>> {
+    return this.#get('api/v1/agents?agents=all&detail=none');
+  }
+
+  async #get<T>(path: string): Promise<T> {
+    return JSON.parse(await scrape(`${this.#url}/${path}`)) as T;
+  }
+}
