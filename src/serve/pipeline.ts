@@ -14,6 +14,7 @@ import type { AgentSnapshot } from '../ground/tally.js';
 import type { TimeSlices } from '../ground/time-slices.js';
 import { note } from '../process/output.js';
 import { ExportLog } from './outputs/export-log.js';
+import type { FindingLog } from './outputs/finding-log.js';
 import type { Output } from './outputs/output.js';
 import { exporterLabels, openOutput } from './outputs/outputs.js';
 import { ownProcess } from './own-process.js';
@@ -53,9 +54,14 @@ export async function openPipeline(
     (loaded ??= import('./outputs/resource.js').then((module) => new module.ServeResource(sourceOptions)));
   const outputs: Output[] = [];
   let sourceFeed: SourceFeed;
+  let findingLog: FindingLog | undefined;
   try {
     for (const name of settings.exporter) {
       outputs.push(await openOutput(name, { settings, shared, resource, exportLogs }));
+    }
+    if (settings.otlpFindings === 'on') {
+      const { openFindingLog } = await import('./outputs/finding-log.js');
+      outputs.push((findingLog = await openFindingLog(settings, await resource())));
     }
     await builderMetrics.begin();
     await beforeDrains();
@@ -80,6 +86,8 @@ export async function openPipeline(
     /** Returns the totals so far and drains nothing. */
     peek: (wants?: SnapshotWants) => sourceFeed.peek(wants),
     peekInSlices: (slices: TimeSlices, wants?: SnapshotWants) => sourceFeed.peekInSlices(slices, wants),
+    /** Sends what begins and ends, if the settings ask for it. */
+    findingLog,
     /** Begins to watch time by size. */
     sizes: () => sourceFeed.sizes,
     /** Adds counts of findings to the metrics of serve about itself. */
@@ -92,7 +100,7 @@ export async function openPipeline(
     failingExporters: () =>
       outputs.flatMap(({ name, failing }) => {
         const failure = failing?.();
-        return failure === undefined ? [] : [{ name: labels.get(name)!, ...failure }];
+        return failure === undefined ? [] : [{ name: labels.get(name) ?? name, ...failure }];
       }),
     /**
      * Releases the rings, and lets all outputs export once more, in parallel and within the limit. The next process gets the rings

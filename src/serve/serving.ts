@@ -61,8 +61,10 @@ export async function whileServing(
       const { ready, text } = readiness(peek());
       answer(ready ? 200 : 503, text);
     });
-    if (server !== undefined && settings.page === 'on') {
-      endHistory = publishAgents(server, pipeline, {
+    const showsPage = server !== undefined && settings.page === 'on';
+    // Findings need the same samples.
+    if (showsPage || pipeline.findingLog !== undefined) {
+      endHistory = publishAgents(showsPage ? server : NOWHERE, pipeline, {
         hostname: rings.hostname,
         directories: rings.source.directories ?? [],
         globs: rings.source.globs ?? [],
@@ -76,6 +78,7 @@ export async function whileServing(
         sizes: pipeline.sizes(),
         showFindings: pipeline.showFindings,
         keepsState: settings.state === 'on',
+        findingLog: pipeline.findingLog,
       });
     }
     await work({ pipeline, urls: server?.urls ?? [] });
@@ -88,6 +91,8 @@ export async function whileServing(
     gate?.close();
   }
 }
+
+const NOWHERE: Routes = { route() {}, change() {} };
 
 /** The page comes before its figures, for which it asks until they are there. */
 function publishEarly(publishPage: (server: Routes) => void): (server: Routes) => void {

@@ -38,6 +38,37 @@ export function isTimeoutSet(environment: Environment): boolean {
   return otlpVariables('TIMEOUT').some((variable) => environment[variable]?.trim());
 }
 
+const LOGS_PREFIX = 'OTEL_EXPORTER_OTLP_LOGS_';
+const METRICS_END = /\/v1\/metrics$/;
+
+/**
+ * Returns the address for log records; undefined if the exporter takes it from its variables. An address for metrics alone has
+ * another end.
+ * @throws NixlTelemetryError CONFIG_INVALID if it is not known
+ */
+export function logsUrl(given: string | undefined, environment: Environment): string | undefined {
+  if (environment[`${LOGS_PREFIX}ENDPOINT`]?.trim()) return undefined;
+  const text = given ?? environment[otlpVariables('ENDPOINT')[0]!]?.trim();
+  if (!text) return undefined;
+  const url = new URL(text);
+  if (url.pathname !== '/' && !METRICS_END.test(url.pathname)) {
+    const allowed = `an address without a path, or with /v1/metrics at its end, or ${LOGS_PREFIX}ENDPOINT`;
+    throw invalid(
+      `--otlp-findings cannot tell the address for log records from that of the metrics; allowed: ${allowed}`,
+    );
+  }
+  url.pathname = url.pathname.replace(METRICS_END, '/').replace(/\/$/, '/v1/logs');
+  return url.href;
+}
+
+/** Lets variables of metrics count for log records, too, where those have none. The address follows logsUrl(). */
+export function shareMetricsVariables(environment: NodeJS.ProcessEnv): void {
+  for (const name of ['HEADERS', 'TIMEOUT', ...Object.keys(CHECKS)]) {
+    const text = environment[otlpVariables(name)[0]!];
+    if (name !== 'ENDPOINT' && text !== undefined) environment[`${LOGS_PREFIX}${name}`] ??= text;
+  }
+}
+
 const CHECKS: Readonly<Record<string, (text: string) => unknown>> = {
   ENDPOINT: httpUrl.parse!,
   COMPRESSION: word(['gzip', 'none'], { lowerCase: true }).parse!,

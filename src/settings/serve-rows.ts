@@ -224,6 +224,17 @@ export const SERVE_ROWS = {
     description: '`http/protobuf`, `http/json` or `grpc`',
     details: '`grpc` needs `npm install @opentelemetry/exporter-metrics-otlp-grpc`.',
   },
+  otlpFindings: {
+    shape: word(['on', 'off']),
+    needs: 'otlp',
+    flag: { name: 'otlpFindings', takes: '<on-or-off>' },
+    group: 'OTLP',
+    variables: [{ name: 'NIXL_OTEL_OTLP_FINDINGS' }],
+    default: 'off',
+    description: '`on`: send begins and ends of findings as OTLP log records, to the receiver of the metrics',
+    details:
+      'Needs `npm install @opentelemetry/exporter-logs-otlp-proto`, `-http` or `-grpc`, by the protocol. [Records](findings.md#as-log-records).',
+  },
   temporality: {
     shape: word(['cumulative', 'delta', 'lowmemory'], { lowerCase: true }),
     needs: 'otlp',

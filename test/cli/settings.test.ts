@@ -22,6 +22,7 @@ describe('settings of serve', () => {
       exportInterval: 60_000,
       exportTimeout: 30_000,
       shutdownTimeout: 10_000,
+      otlpFindings: 'off',
       otlpProtocol: 'http/protobuf',
       temporality: 'cumulative',
       histograms: 'explicit',

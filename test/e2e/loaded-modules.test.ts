@@ -91,6 +91,7 @@ describe('serve loads the exporters that it is asked for:', () => {
     ['otlp', [...otlp, '--otlp-protocol', 'http/json'], [http]],
     ['otlp', [...otlp, '--otlp-protocol', 'http/protobuf'], [proto]],
     ['otlp', [...otlp, '--otlp-protocol', 'grpc'], [grpc]],
+    ['otlp', [...otlp, '--otlp-findings', 'on'], ['logs-otlp-proto', proto]],
   ])('%s %j', async (exporter, flags, expected) => {
     const args = [MAIN, 'serve', '--dir', temporaryDirectory(), '--port', '0', '--shutdown-timeout', '500'];
     const { packages, files } = await loadedBy([...args, '--exporter', exporter, ...flags], /drained every/);

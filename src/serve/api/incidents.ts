@@ -10,6 +10,7 @@ import type { HistorySample } from '../history/recorder.js';
 import { findingCounts } from '../incidents/finding-counts.js';
 import { IncidentWatch } from '../incidents/incident-watch.js';
 import { keptIncidents } from '../incidents/kept-incidents.js';
+import type { FindingLog } from '../outputs/finding-log.js';
 import type { StatePlace } from '../state/state-place.js';
 import { agentsSummary, type AnswerSource } from './agents.js';
 
@@ -21,9 +22,13 @@ export class ServeIncidents {
   #findings = findingCounts([]);
   readonly #sourceOf: (sample: HistorySample) => AnswerSource;
 
-  constructor(place: StatePlace | undefined, sourceOf: (sample: HistorySample) => AnswerSource) {
+  constructor(
+    place: StatePlace | undefined,
+    findingLog: Pick<FindingLog, 'add'> | undefined,
+    sourceOf: (sample: HistorySample) => AnswerSource,
+  ) {
     this.#sourceOf = sourceOf;
-    this.#watch = new IncidentWatch({ write: note, file: place && keptIncidents(place) });
+    this.#watch = new IncidentWatch({ write: note, file: place && keptIncidents(place), findingLog });
   }
 
   take(sample: HistorySample): void {

@@ -6,7 +6,7 @@ import { oneLine } from '../../ground/one-line.js';
 import { PACKAGE_VERSION } from '../../ground/package.js';
 import type { AgentSnapshot } from '../../ground/tally.js';
 import { type Peeks, Recorder, type HistorySample } from '../history/recorder.js';
-import type { ChangeHandler, Handler, MetricsServer } from '../http/metrics-server.js';
+import type { ChangeHandler, Handler, Routes } from '../http/metrics-server.js';
 import { TimeSlices } from '../../ground/time-slices.js';
 import { note, warnOnce } from '../../process/output.js';
 import type { FailingExporter } from '../../view/verdict/types.js';
@@ -27,6 +27,7 @@ import { AllGone, SampleAnswers } from './sample-answers.js';
 import { ServeIncidents } from './incidents.js';
 import { MaintenanceLog, WrongAnnouncement } from './maintenance.js';
 import { sizesAnswer } from './sizes.js';
+import type { FindingLog } from '../outputs/finding-log.js';
 import { UsualFile } from '../slowness/usual-file.js';
 import { StatePlace } from '../state/state-place.js';
 
@@ -58,10 +59,12 @@ export interface ServeContext {
   readonly showFindings: (counts: () => readonly FindingCount[]) => void;
   /** True if state is kept beside the rings. */
   readonly keepsState: boolean;
+  /** Takes what begins and ends, if it is sent. */
+  readonly findingLog?: Pick<FindingLog, 'add'> | undefined;
 }
 
 /** Begins to record the history. Returns a function that ends it. */
-export function publishAgents(server: MetricsServer, peeks: Peeks, context: ServeContext): () => void {
+export function publishAgents(server: Routes, peeks: Peeks, context: ServeContext): () => void {
   const warn = warnOnce();
   const startedMs = performance.timeOrigin;
   context.sizes.judge.acceptMs = context.acceptMs;
@@ -89,7 +92,7 @@ export function publishAgents(server: MetricsServer, peeks: Peeks, context: Serv
     startedMs,
   };
   const maintenance = new MaintenanceLog(place);
-  const incidents = new ServeIncidents(place, (sample) => ({
+  const incidents = new ServeIncidents(place, context.findingLog, (sample) => ({
     ...{ facts, recorder, sample, failingExporters: context.failingExporters() },
     ...{ judge: context.sizes.judge, maintenance: maintenance.at(Date.now()) },
     ...{ engineOf: context.engineOf, gpusOf: () => undefined },

@@ -2,6 +2,7 @@
 import { IncidentLog } from '../../view/incidents/incident-log.js';
 import type { Incident } from '../../view/incidents/incident.js';
 import type { Finding } from '../../view/verdict/types.js';
+import type { FindingLog } from '../outputs/finding-log.js';
 import type { KeptFile } from '../state/kept-file.js';
 import type { IncidentsOfDay } from './kept-incidents.js';
 import { IncidentLines, type WriteLine } from './incident-lines.js';
@@ -13,6 +14,8 @@ const WRITE_EVERY_MS = 60_000;
 
 interface IncidentWatchOptions {
   readonly write: WriteLine;
+  /** Sends changes, too. */
+  readonly findingLog?: Pick<FindingLog, 'add'> | undefined;
   /** Absent if nothing is to be kept over restarts. */
   readonly file?: Pick<KeptFile<IncidentsOfDay>, 'read' | 'write'> | undefined;
 }
@@ -21,13 +24,15 @@ export class IncidentWatch {
   readonly #log = new IncidentLog();
   readonly #lines: IncidentLines;
   readonly #file: IncidentWatchOptions['file'];
+  readonly #findingLog: IncidentWatchOptions['findingLog'];
   #takenMs: number | undefined;
   #writtenMs = -Infinity;
   #isWritten = true;
 
-  constructor({ write, file }: IncidentWatchOptions) {
+  constructor({ write, file, findingLog }: IncidentWatchOptions) {
     this.#lines = new IncidentLines(write);
     this.#file = file;
+    this.#findingLog = findingLog;
   }
 
   /** Newest first. */
@@ -52,6 +57,7 @@ export class IncidentWatch {
     this.#takenMs = takenMs;
     const changes = this.#log.take(takenMs, findings());
     this.#lines.add(changes, takenMs);
+    this.#findingLog?.add(changes, takenMs);
     const hasChanged = Object.values(changes).some(({ length }) => length > 0);
     const isLate = Math.abs(takenMs - this.#writtenMs) >= WRITE_EVERY_MS && this.#log.hasOpen;
     if (hasChanged || isLate) this.#write();
