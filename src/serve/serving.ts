@@ -55,7 +55,7 @@ export async function whileServing(
   let endHistory: (() => void) | undefined;
   try {
     pipeline = await openPipeline(rings, settings, beforeDrains, gate);
-    const { exposition, peek, attributesOf, engineOf, failingExporters } = pipeline;
+    const { exposition, peek, attributesOf, engineOf, failingExporters, findingLog } = pipeline;
     if (exposition !== undefined) server?.route('/metrics', exposition);
     server?.route('/readyz', (_, answer) => {
       const { ready, text } = readiness(peek());
@@ -63,7 +63,7 @@ export async function whileServing(
     });
     const showsPage = server !== undefined && settings.page === 'on';
     // Findings need the same samples.
-    if (showsPage || pipeline.findingLog !== undefined) {
+    if (showsPage || findingLog !== undefined) {
       endHistory = publishAgents(showsPage ? server : NOWHERE, pipeline, {
         hostname: rings.hostname,
         directories: rings.source.directories ?? [],
@@ -78,7 +78,7 @@ export async function whileServing(
         sizes: pipeline.sizes(),
         showFindings: pipeline.showFindings,
         keepsState: settings.state === 'on',
-        findingLog: pipeline.findingLog,
+        onIncidents: findingLog && ((...args) => findingLog.add(...args)),
       });
     }
     await work({ pipeline, urls: server?.urls ?? [] });

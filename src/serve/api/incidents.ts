@@ -8,9 +8,8 @@ import type { FindingCount } from '../../instrumentation/serve-state.js';
 import { note } from '../../process/output.js';
 import type { HistorySample } from '../history/recorder.js';
 import { findingCounts } from '../incidents/finding-counts.js';
-import { IncidentWatch } from '../incidents/incident-watch.js';
+import { IncidentWatch, type OnIncidentChanges } from '../incidents/incident-watch.js';
 import { keptIncidents } from '../incidents/kept-incidents.js';
-import type { FindingLog } from '../outputs/finding-log.js';
 import type { StatePlace } from '../state/state-place.js';
 import { agentsSummary, type AnswerSource } from './agents.js';
 
@@ -24,11 +23,11 @@ export class ServeIncidents {
 
   constructor(
     place: StatePlace | undefined,
-    findingLog: Pick<FindingLog, 'add'> | undefined,
+    onChanges: OnIncidentChanges | undefined,
     sourceOf: (sample: HistorySample) => AnswerSource,
   ) {
     this.#sourceOf = sourceOf;
-    this.#watch = new IncidentWatch({ write: note, file: place && keptIncidents(place), findingLog });
+    this.#watch = new IncidentWatch({ write: note, file: place && keptIncidents(place), onChanges });
   }
 
   take(sample: HistorySample): void {

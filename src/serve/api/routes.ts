@@ -27,7 +27,7 @@ import { AllGone, SampleAnswers } from './sample-answers.js';
 import { ServeIncidents } from './incidents.js';
 import { MaintenanceLog, WrongAnnouncement } from './maintenance.js';
 import { sizesAnswer } from './sizes.js';
-import type { FindingLog } from '../outputs/finding-log.js';
+import type { OnIncidentChanges } from '../incidents/incident-watch.js';
 import { UsualFile } from '../slowness/usual-file.js';
 import { StatePlace } from '../state/state-place.js';
 
@@ -60,7 +60,7 @@ export interface ServeContext {
   /** True if state is kept beside the rings. */
   readonly keepsState: boolean;
   /** Takes what begins and ends, if it is sent. */
-  readonly findingLog?: Pick<FindingLog, 'add'> | undefined;
+  readonly onIncidents?: OnIncidentChanges | undefined;
 }
 
 /** Begins to record the history. Returns a function that ends it. */
@@ -92,7 +92,7 @@ export function publishAgents(server: Routes, peeks: Peeks, context: ServeContex
     startedMs,
   };
   const maintenance = new MaintenanceLog(place);
-  const incidents = new ServeIncidents(place, context.findingLog, (sample) => ({
+  const incidents = new ServeIncidents(place, context.onIncidents, (sample) => ({
     ...{ facts, recorder, sample, failingExporters: context.failingExporters() },
     ...{ judge: context.sizes.judge, maintenance: maintenance.at(Date.now()) },
     ...{ engineOf: context.engineOf, gpusOf: () => undefined },

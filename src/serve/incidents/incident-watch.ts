@@ -1,8 +1,7 @@
 /** Judges the samples of serve, keeps the incidents, and writes their begins and ends into its log. */
-import { IncidentLog } from '../../view/incidents/incident-log.js';
+import { type IncidentChanges, IncidentLog } from '../../view/incidents/incident-log.js';
 import type { Incident } from '../../view/incidents/incident.js';
 import type { Finding } from '../../view/verdict/types.js';
-import type { FindingLog } from '../outputs/finding-log.js';
 import type { KeptFile } from '../state/kept-file.js';
 import type { IncidentsOfDay } from './kept-incidents.js';
 import { IncidentLines, type WriteLine } from './incident-lines.js';
@@ -12,10 +11,12 @@ const EVERY_MS = 4000;
 /** An incident that lasts is written again, so that its last known time is not older than this. */
 const WRITE_EVERY_MS = 60_000;
 
+export type OnIncidentChanges = (changes: IncidentChanges, takenMs: number) => void;
+
 interface IncidentWatchOptions {
   readonly write: WriteLine;
-  /** Sends changes, too. */
-  readonly findingLog?: Pick<FindingLog, 'add'> | undefined;
+  /** Takes the changes, too. */
+  readonly onChanges?: OnIncidentChanges | undefined;
   /** Absent if nothing is to be kept over restarts. */
   readonly file?: Pick<KeptFile<IncidentsOfDay>, 'read' | 'write'> | undefined;
 }
@@ -24,15 +25,15 @@ export class IncidentWatch {
   readonly #log = new IncidentLog();
   readonly #lines: IncidentLines;
   readonly #file: IncidentWatchOptions['file'];
-  readonly #findingLog: IncidentWatchOptions['findingLog'];
+  readonly #onChanges: OnIncidentChanges | undefined;
   #takenMs: number | undefined;
   #writtenMs = -Infinity;
   #isWritten = true;
 
-  constructor({ write, file, findingLog }: IncidentWatchOptions) {
+  constructor({ write, file, onChanges }: IncidentWatchOptions) {
     this.#lines = new IncidentLines(write);
     this.#file = file;
-    this.#findingLog = findingLog;
+    this.#onChanges = onChanges;
   }
 
   /** Newest first. */
@@ -57,7 +58,7 @@ export class IncidentWatch {
     this.#takenMs = takenMs;
     const changes = this.#log.take(takenMs, findings());
     this.#lines.add(changes, takenMs);
-    this.#findingLog?.add(changes, takenMs);
+    this.#onChanges?.(changes, takenMs);
     const hasChanged = Object.values(changes).some(({ length }) => length > 0);
     const isLate = Math.abs(takenMs - this.#writtenMs) >= WRITE_EVERY_MS && this.#log.hasOpen;
     if (hasChanged || isLate) this.#write();
