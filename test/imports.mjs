@@ -106,7 +106,16 @@ const ROOMS = {
     'serve/incidents',
     'node:',
   ],
-  'serve/outputs': [...LIBRARY, 'process', 'serve/http', 'serve/exposition', 'view/incidents', 'node:', '@opentelemetry/', 'commander'],
+  'serve/outputs': [
+    ...LIBRARY,
+    'process',
+    'serve/http',
+    'serve/exposition',
+    'view/incidents',
+    'node:',
+    '@opentelemetry/',
+    'commander',
+  ],
   serve: [...LIBRARY, ...SERVE, 'process', 'node:', '@opentelemetry/'], // joins the parts
   page: ['ground', 'process', 'serve/http', 'node:'],
   'page/browser/common': ['ground', ...VIEW],
