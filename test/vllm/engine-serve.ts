@@ -1,6 +1,6 @@
 /** A serve beside engines, and what it says of them. */
+import { readFileSync } from 'node:fs';
 import { run, type RunningCommand, scrape, start } from '../cli/command.js';
-import type { Diagnosis } from '../cli/doctor/doctor.js';
 import { samplesOf } from '../support/page.js';
 import { type AgentsAnswer } from '../../src/view/answers/answer.js';
 import type { DoctorFinding } from '../../src/view/answers/doctor-finding.js';
@@ -8,7 +8,7 @@ import type { IncidentsAnswer } from '../../src/view/answers/incidents-answer.js
 import { verdictInput } from '../../src/view/answers/verdict-input.js';
 import type { Incident } from '../../src/view/incidents/incident.js';
 import type { ServedAgent } from '../../src/view/model/agent-model.js';
-import type { Verdict } from '../../src/view/verdict/types.js';
+import type { Finding } from '../../src/view/verdict/types.js';
 import { verdictOf } from '../../src/view/verdict/verdict.js';
 
 export class EngineServe {
@@ -38,8 +38,8 @@ export class EngineServe {
   }
 
   /** What the page says, in its words. */
-  async verdict(): Promise<Verdict> {
-    return verdictOf(verdictInput(await this.#answer(), { name: this.#url }));
+  async findings(): Promise<readonly Finding[]> {
+    return verdictOf(verdictInput(await this.#answer(), { name: this.#url })).findings;
   }
 
   async incidents(): Promise<readonly Incident[]> {
@@ -51,18 +51,20 @@ export class EngineServe {
     return samplesOf(await this.page()).flatMap(({ name, labels }) => (name === 'nixl_agent_info' ? [labels] : []));
   }
 
-  /** What doctor finds about its directory and about itself. */
-  async diagnosis(): Promise<Diagnosis> {
-    const all = await Promise.all(
-      [
-        ['--dir', this.#directory],
-        ['--url', this.#url],
-      ].map((flags) => run(['doctor', '--json', ...flags])),
-    );
-    const findings = all.flatMap(({ stdout }) =>
-      stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as DoctorFinding])),
-    );
-    return { code: Math.max(...all.map(({ code }) => code ?? 1)), findings };
+  /** What doctor finds about its directory and itself, and about processes of these groups: other agents of the host may be unwell. */
+  async diagnosis(groups: readonly number[]): Promise<readonly DoctorFinding[]> {
+    const subjects = [
+      ['--dir', this.#directory],
+      ['--url', this.#url],
+    ];
+    const all = await Promise.all(subjects.map((flags) => run(['doctor', '--json', ...flags])));
+    const lines = all.flatMap(({ stdout }) => stdout.split('\n').filter((line) => line !== ''));
+    return lines
+      .map((line) => JSON.parse(line) as DoctorFinding)
+      .filter(({ subject }) => {
+        const [, pid] = /^process (\d+)/.exec(subject) ?? [];
+        return pid === undefined || groups.includes(groupOf(pid));
+      });
   }
 
   /** The table of its rings. */
@@ -84,5 +86,14 @@ export class EngineServe {
 
   async #get<T>(path: string): Promise<T> {
     return JSON.parse(await scrape(`${this.#url}/${path}`)) as T;
+  }
+}
+
+/** Process group; 0 of a process that has ended. */
+function groupOf(pid: string): number {
+  try {
+    return Number(/\) \S \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+  } catch {
+    return 0;
   }
 }

@@ -47,9 +47,14 @@ export function movedByAgents(page: string, instances: readonly string[]): Moved
   };
 }
 
-/** Returns what vLLM counts as failed. */
+/** Failed transfers, handshakes and notifications. */
 export function failedByVllm(page: string): number {
   return sumsOf(samplesOf(page))('vllm:nixl_num_failed_transfers_total');
+}
+
+/** Failed operations of all agents, by NIXL. */
+export function failedByNixl(page: string): number {
+  return sumsOf(samplesOf(page))('agent_errors_total');
 }
 
 function sumsOf(samples: readonly Sample[]): (name: string) => number {

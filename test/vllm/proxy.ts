@@ -11,24 +11,35 @@ export interface Pair {
 /** Numbers of prompts, each used once. */
 let number = 1;
 
-/** Lets prefill fill the KV cache of a new prompt, and decode read it and make some tokens. */
-export async function askBoth({ prefill, decode }: Pair, tokens: number): Promise<void> {
+/** A prompt whose KV cache the prefill instance keeps until a decode instance has read it. */
+interface Kept {
+  body: object;
+  kv_transfer_params: object;
+}
+
+/** Lets the prefill instance fill the KV cache of a new prompt, and keep it. */
+export async function prefilled(prefill: VllmInstance, tokens: number): Promise<Kept> {
   const body = { prompt: promptOf(tokens, number++), request_id: randomUUID() };
   const keep = { do_remote_decode: true, do_remote_prefill: false };
   const nowhere = { remote_engine_id: null, remote_block_ids: null, remote_host: null, remote_port: null };
-  const { kv_transfer_params } = await prefill.complete<{ kv_transfer_params: object }>({
+  const { kv_transfer_params } = await prefill.complete<Kept>({
     ...body,
     max_tokens: 1,
     kv_transfer_params: { ...keep, ...nowhere },
   });
+  return { body, kv_transfer_params };
+}
+
+/** Lets the decode instance read it, and make some tokens. */
+export async function decoded(decode: VllmInstance, { body, kv_transfer_params }: Kept): Promise<void> {
   await decode.complete({ ...body, max_tokens: 4, kv_transfer_params });
 }
 
 /** Asks for so many completions, of prompts of several lengths, `atOnce` at a time. */
-export async function askOften(pair: Pair, requests: number, atOnce = 1): Promise<void> {
+export async function askOften({ prefill, decode }: Pair, requests: number, atOnce = 1): Promise<void> {
   let asked = 0;
   const client = async (): Promise<void> => {
-    while (asked < requests) await askBoth(pair, 100 + ((40 * asked++) % 1500));
+    while (asked < requests) await decoded(decode, await prefilled(prefill, 100 + ((40 * asked++) % 1500)));
   };
   await Promise.all(Array.from({ length: atOnce }, client));
 }

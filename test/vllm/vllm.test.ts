@@ -9,9 +9,19 @@ import { temporaryDirectory, until } from '../cli/command.js';
 import { EngineServe } from './engine-serve.js';
 import { MODEL, VllmInstance } from './instance.js';
 import { writeModel } from './model.js';
-import { difference, EQUAL, failedByVllm, meanUs, type Moved, movedByAgents, movedByVllm } from './numbers.js';
+import {
+  difference,
+  EQUAL,
+  failedByNixl,
+  failedByVllm,
+  meanUs,
+  type Moved,
+  movedByAgents,
+  movedByVllm,
+} from './numbers.js';
 import { provideVllm } from './provide.js';
-import { askBoth, askOften, underLoad } from './proxy.js';
+import { askOften, decoded, prefilled, underLoad } from './proxy.js';
+import { sharedMemoryRemover } from './shared-memory.js';
 
 const programs = await provideVllm();
 
@@ -29,6 +39,7 @@ describe.skipIf(programs === undefined)('vLLM', () => {
   it('is counted to the unit and named, and raises no false alarm', async () => {
     const directory = mkdtempSync('/dev/shm/nixl-otel-vllm-');
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    onTestFinished(sharedMemoryRemover());
     const common = { programs: programs!, model: writeModel(path.join(temporaryDirectory(), MODEL)), directory };
     const serve = await EngineServe.start(directory);
 
@@ -60,12 +71,15 @@ describe.skipIf(programs === undefined)('vLLM', () => {
     /** Agents that ended, and the words about them. */
     const haveEnded = async (...ended: string[]) => {
       await until(() => live(ended, 'dead'));
-      const { findings } = await serve.verdict();
-      report(
-        'findings',
-        findings.map(({ word, sentence }) => `${word}: ${sentence}`),
-      );
-      return findings;
+      const findings = await serve.findings();
+      report('findings', ...findings.map(({ word, sentence }) => `\n${word}: ${sentence}`));
+      // A finding of several names the first ones.
+      const agents = await serve.agents();
+      for (const name of ended) {
+        const { id } = agents.get(name)!;
+        expect(findings.filter((one) => one.kind === 'ended' && one.agents.includes(id))).toHaveLength(1);
+      }
+      return findings.map(({ sentence }) => sentence).join('\n');
     };
 
     const [prefill, decode] = (await Promise.all(
@@ -96,11 +110,8 @@ describe.skipIf(programs === undefined)('vLLM', () => {
     expect(agents.get(prefillName)).toMatchObject({ rxRequests: 0, txRequests: 0, life: 'alive' });
     expect(agents.get(prefillName)!.memoryBytes).toBeGreaterThan(0);
     expect(agents.get(decodeName)).toMatchObject({ rxRequests: 20, txRequests: 0, life: 'alive' });
-    const { findings: found } = await serve.diagnosis();
-    report(
-      'doctor',
-      found.map(({ status, subject, what }) => `${status} ${subject}: ${what}`),
-    );
+    const found = await serve.diagnosis([prefill.pid, decode.pid]);
+    report('doctor', ...found.map(({ status, subject, what }) => `\n${status} ${subject}: ${what}`));
     expect(found.filter(({ status }) => status === 'problem')).toEqual([]);
 
     // Compute load alone makes transfers longer, and is no alarm.
@@ -112,9 +123,7 @@ describe.skipIf(programs === undefined)('vLLM', () => {
 
     // A clean stop looks like any end of an agent: vLLM leaves its memory registered.
     await decode.stop();
-    const [stopped] = await haveEnded(decodeName);
-    expect(stopped).toMatchObject({ kind: 'ended', word: 'Agent ended' });
-    expect(stopped!.sentence).toContain(decodeName);
+    expect(await haveEnded(decodeName)).toContain(`${decodeName} ended`);
     expect(await alarms()).toEqual([]);
 
     // Two ranks of one instance.
@@ -123,14 +132,18 @@ describe.skipIf(programs === undefined)('vLLM', () => {
     const ranks = [0, 1].map((rank) => `vllm :${pooled.port} decode TP${rank}`);
     await areNamed(prefillName, ...ranks);
     await askOften({ prefill, decode: pooled }, 20);
-    const moved = await agree(prefill, pooled);
-    report('two ranks', moved);
+    // Both ranks read their half of each KV cache: vLLM adds them up.
+    expect((await agree(prefill, pooled)).transfers).toBe(40);
+    const halves = await serve.agents();
+    for (const rank of ranks) expect(halves.get(rank)).toMatchObject({ rxRequests: 20 });
 
-    // The kill of an instance.
+    // The kill of an instance fails a request, which no ring shows.
+    const kept = await prefilled(prefill, 300);
     await prefill.kill();
-    const killed = await haveEnded(prefillName);
-    expect(killed[0]).toMatchObject({ kind: 'ended' });
-    await askBoth({ prefill, decode: pooled }, 100).catch(() => {});
+    expect(await haveEnded(prefillName)).toContain(prefillName);
+    await expect(decoded(pooled, kept)).rejects.toThrow(/ 500 /);
+    expect(failedByVllm(await pooled.metrics())).toBeGreaterThan(0);
+    expect(failedByNixl(await serve.page())).toBe(0);
     await pooled.stop();
     await haveEnded(...ranks);
     expect(await serve.end()).toBe(0);
