@@ -133,6 +133,7 @@ const ROOMS = {
   'cli/incidents': COMMAND,
   'cli/list': COMMAND,
   'cli/maintenance': COMMAND,
+  'cli/prune': COMMAND,
   'cli/read': COMMAND,
   'cli/report': [...COMMAND, ...SERVE, 'cli/run'], // the end of run
   'cli/run': [...COMMAND, ...SERVE],
@@ -151,6 +152,7 @@ const ROOMS = {
     'cli/incidents',
     'cli/list',
     'cli/maintenance',
+    'cli/prune',
     'cli/read',
     'cli/report',
     'cli/run',

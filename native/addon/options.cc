@@ -62,6 +62,8 @@ SourceOptions sourceOptions(const Napi::Object& o) {
   }
   options.fill = o.Get("fill").ToBoolean();
   options.state = o.Get("state").ToBoolean();
+  options.removeEndedAfter = std::chrono::milliseconds(static_cast<int64_t>(number(o.Get("removeEndedAfterMs"))));
+  options.freshNames = texts(o.Get("freshNames"));
   options.tally = tallyOptions(o.Get("tally").As<Napi::Object>());
   return options;
 }

@@ -18,6 +18,7 @@
 #include "posix/posix.h"
 #include "process/writer_search.h"
 #include "ring/ring_reader.h"
+#include "state/ended_ring.h"
 #include "state/state_file.h"
 #include "sync/mutex.h"
 
@@ -131,7 +132,35 @@ Napi::Value readStateOf(const Napi::CallbackInfo& info) {
   auto result = tally ? totalsObject(info.Env(), *tally) : Napi::Object::New(info.Env());
   result.Set("startTimeMs", state->startTimeMs);
   if (state->lastEventMs != 0) result.Set("lastEventMs", state->lastEventMs);
+  result.Set("writerEnded", state->writerEnded);
   return result;
+}
+
+// A ring's file and header at one moment.
+struct SeenRing {
+  FileId file;
+  HeaderFields header;
+};
+
+// (path): returns a handle for removeEndedRing(), or the reason for which the file is no ring.
+Napi::Value lookAtRing(const Napi::CallbackInfo& info) {
+  const std::string path = text(info[0]);
+  auto seen = std::make_shared<SeenRing>();
+  seen->file = fileAt(path).value_or(FileId{});
+  seen->header = peekHeader(path, seen->file);
+  const std::string& reason = seen->header.reason;
+  if (seen->header.state != RingState::kReady) return Napi::String::New(info.Env(), reason);
+  return wrap(info.Env(), std::move(seen));
+}
+
+// (seen, path, names?, stateTtlMs, dryRun): returns why the ring stays, or "".
+Napi::Value removeSeenRing(const Napi::CallbackInfo& info) {
+  const std::shared_ptr<SeenRing> seen = held<SeenRing>(info);
+  RemovalRule rule;
+  if (info[2].IsArray()) rule.names = texts(info[2]);
+  rule.stateTtl = std::chrono::milliseconds(static_cast<int64_t>(number(info[3])));
+  rule.dryRun = info[4].ToBoolean();
+  return Napi::String::New(info.Env(), removeEndedRing(text(info[1]), seen->file, seen->header, rule));
 }
 
 // (paths): returns the pids of each ring's writers that are visible, the youngest process first.
@@ -166,6 +195,8 @@ void addRings(Napi::Object exports) {
   add(exports, "readState", readStateOf);
   add(exports, "lockDirectory", lockDirectoryAt);
   add(exports, "findWriters", findWriters);
+  add(exports, "lookAtRing", lookAtRing);
+  add(exports, "removeEndedRing", removeSeenRing);
 }
 
 }  // namespace nixl_otel::addon

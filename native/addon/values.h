@@ -47,6 +47,13 @@ inline std::vector<double> numbers(const Napi::Value& value) {
   return out;
 }
 
+inline std::vector<std::string> texts(const Napi::Value& value) {
+  const auto array = value.As<Napi::Array>();
+  std::vector<std::string> out;
+  for (uint32_t i = 0; i < array.Length(); ++i) out.push_back(text(array.Get(i)));
+  return out;
+}
+
 inline Napi::Array textArray(Napi::Env env, const std::vector<std::string>& strings) {
   auto texts = Napi::Array::New(env, strings.size());
   for (uint32_t i = 0; i < strings.size(); ++i) texts.Set(i, strings[i]);

@@ -18,7 +18,7 @@ namespace nixl_otel::addon {
 
 // Version of the interface between the addon and src/shm-bridge: functions, objects, and the order of words. A change
 // of either side increments it here and in src/shm-bridge/addon.ts.
-constexpr uint64_t kInterfaceVersion = 20;
+constexpr uint64_t kInterfaceVersion = 21;
 
 // The order of words: one list for C++, JavaScript's copy is src/shm-bridge/word-table.ts, and a test compares both.
 // Numbers that change between two snapshots lie at the same places as long as `layout` is the same: pages read them

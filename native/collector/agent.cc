@@ -406,6 +406,12 @@ bool Agent::isDead() const {
   return life() == Life::kDead;
 }
 
+std::optional<Clock::time_point> Agent::diedAt() const {
+  const FairLock lock(mutex_);
+  if (life() != Life::kDead || diedAt_ == Clock::time_point{}) return std::nullopt;
+  return diedAt_;
+}
+
 bool Agent::isWritten(const Attached& attached) {
   if (attached.writerSeen || attached.locked) return !attached.gone;
   return attached.lastMoved - attached.attachedAt >= kProofOfLife;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -123,6 +124,8 @@ class Agent {
 
   // True if the writers of all rings have ended.
   bool isDead() const REQUIRES(collectorThread);
+  // Returns since when that has been known; nullopt if it is not so.
+  std::optional<Clock::time_point> diedAt() const REQUIRES(collectorThread);
   // Calls fill(reader) for each ring that a living process writes, until it returns true for this incarnation. If its
   // writer cannot be seen, an event shows that it lives: one that comes a second after the ring was attached.
   template <typename Fill>

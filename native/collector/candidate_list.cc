@@ -37,6 +37,10 @@ constexpr microseconds kIntervalPerParked{500};
 // be allowed to add files.
 constexpr size_t kMostMapped = 4096;
 
+// Removals of one call. Each takes about 50 us, and a crash loop may have left thousands of rings.
+constexpr size_t kMostRemovals = 32;
+constexpr std::chrono::minutes kRefusedPause{1};
+
 // Number of entries that are skipped between two readings of the clock.
 constexpr size_t kEntriesPerClock = 256;
 
@@ -55,15 +59,28 @@ void CandidateList::insert(Candidate candidate) {
 }
 
 void CandidateList::addReleased(const std::string& path, const FileId& file, const HeaderFields& header,
-                                Clock::time_point now) {
+                                std::optional<Clock::time_point> endedAt, Clock::time_point now) {
   Candidate candidate(path);
   // A ring with events is not parked: the events would wait for the next change of the header.
   if (header.empty()) {
     candidate.parked.emplace(path, file, header, candidates_.size() < kMostMapped);
     candidate.state = RingState::kReady;
+    candidate.endedAt = endedAt;
     candidate.nextTry = now + kParkedInterval;
   }
   insert(std::move(candidate));
+}
+
+void CandidateList::removeEnded(const std::function<Removal(Candidate&)>& remove) {
+  size_t left = kMostRemovals;
+  for (auto entry = candidates_.begin(); entry != candidates_.end() && left > 0;) {
+    Candidate& candidate = entry->second;
+    const bool isEnded = candidate.parked && candidate.endedAt;
+    const Removal removal = isEnded ? remove(candidate) : Removal::kNotDue;
+    if (removal == Removal::kRefused) *candidate.endedAt += kRefusedPause;
+    left -= removal != Removal::kNotDue;
+    entry = removal == Removal::kRemoved ? candidates_.erase(entry) : std::next(entry);
+  }
 }
 
 void CandidateList::retain(const std::set<std::string>& present) {

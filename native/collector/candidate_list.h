@@ -30,6 +30,8 @@ struct Candidate {
   Clock::time_point stateLockedAt{};  // when the state file was first found not to be had yet
 
   std::optional<ParkedRing> parked;
+  // When the agent of a parked ring ended, if its process was seen to.
+  std::optional<Clock::time_point> endedAt;
 
   // The file whose lock another consumer holds. A held candidate waits for the end of that consumer.
   std::optional<FileId> heldFile;
@@ -42,6 +44,9 @@ struct Candidate {
   void waitLonger(Clock::time_point now);
 };
 
+// What became of the ring of an ended agent.
+enum class Removal : uint8_t { kNotDue, kRemoved, kRefused };
+
 // Invariants: each path is in the list once, and isAttached() is false for each candidate.
 class CandidateList {
  public:
@@ -50,7 +55,11 @@ class CandidateList {
 
   void add(const std::string& path) { insert(Candidate(path)); }
   // Adds the file of a released ring: parked if the ring is empty, otherwise due at once.
-  void addReleased(const std::string& path, const FileId& file, const HeaderFields& header, Clock::time_point now);
+  void addReleased(const std::string& path, const FileId& file, const HeaderFields& header,
+                   std::optional<Clock::time_point> endedAt, Clock::time_point now);
+  // Calls remove(candidate) for the parked rings whose agents have ended, a limited number of them. One that it could
+  // not remove waits for a minute.
+  void removeEnded(const std::function<Removal(Candidate&)>& remove);
   // Removes all other paths.
   void retain(const std::set<std::string>& present);
   void clear() { candidates_.clear(); }

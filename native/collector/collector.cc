@@ -217,6 +217,7 @@ Clock::duration Collector::tick(Clock::time_point now) {
     {
       const FairLock lock(collectorMutex);
       dropExpired(now);
+      removeEnded(now);
     }
     filler_.fill(ownAgents(), [this](const std::string& path) EXCLUDES(collectorMutex) {
       const FairLock lock(collectorMutex);

@@ -174,6 +174,7 @@ class Collector {
   std::shared_ptr<const TallyPlan> statePlan(const std::string& path) const REQUIRES(collectorMutex);
   bool isWanted(bool SourceOptions::* option, const std::string& path) const REQUIRES(collectorMutex);
   Owners allowedOwners(const std::string& path) const REQUIRES(collectorMutex);
+  void removeEnded(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void dropExpired(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   Expiry expiryOf(const Agent& agent, Clock::time_point now) const REQUIRES(collectorThread, collectorMutex);
   // Only the collector's thread changes agents_. Therefore it may read them without the lock.

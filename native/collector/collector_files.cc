@@ -246,11 +246,34 @@ void Collector::dropExpired(Clock::time_point now) {
     }
     drains_.endRest();
     const FileId file = agent->file();
+    const auto endedAt = expiry == Expiry::kEnded ? agent->diedAt() : std::nullopt;
     const HeaderFields header = agent->release(expiry);
     for (const auto& source : sources_) source->unlink(path);
     entry = agents_.erase(entry);
-    if (hasSource && fileAt(path)) candidates_.addReleased(path, file, header, now);
+    if (hasSource && fileAt(path)) candidates_.addReleased(path, file, header, endedAt, now);
   }
+}
+
+// Removes rings whose agents ended long ago, if all sources that have them in their places want that.
+void Collector::removeEnded(Clock::time_point now) {
+  const auto never = [](const auto& source)
+                         REQUIRES(collectorMutex) { return source->options().removeEndedAfter.count() == 0; };
+  if (std::all_of(sources_.begin(), sources_.end(), never)) return;
+  candidates_.removeEnded([&](Candidate& candidate) REQUIRES(collectorThread, collectorMutex) {
+    milliseconds after{0};
+    FreshNames names;
+    for (const auto& source : sources_) {
+      if (!source->covers(candidate.path)) continue;
+      if (never(source)) return Removal::kNotDue;
+      after = std::max(after, source->options().removeEndedAfter);
+      names = source->options().freshNames;
+    }
+    if (names.empty() || now - *candidate.endedAt < after || candidate.parked->hasChanged()) return Removal::kNotDue;
+    const RemovalRule rule{names, after, false};
+    const ParkedRing& parked = *candidate.parked;
+    const bool isRemoved = removeEndedRing(candidate.path, parked.file(), parked.header(), rule).empty();
+    return isRemoved ? Removal::kRemoved : Removal::kRefused;
+  });
 }
 
 // Applies the longest time to live and the slowest reader of all sources that have the agent.

@@ -15,6 +15,7 @@
 #include "collector/collector_locks.h"
 #include "collector/discovery.h"
 #include "ring/space.h"
+#include "state/ended_ring.h"
 #include "tally/event_tap.h"
 
 namespace nixl_otel {
@@ -25,11 +26,13 @@ struct SourceOptions {
   // Each source sets them: src/ground/source-limits.ts has the defaults.
   std::chrono::milliseconds drainInterval{0};
   std::chrono::milliseconds deadTtl{0};
-  std::chrono::milliseconds idleTtl{0};  // 0: never
-  bool force = false;                    // opens files also on file systems whose mappings may not be shared
-  Owners owners;                         // opens only files of these users
-  bool fill = false;                     // allocates the pages that rings lack
-  bool state = false;                    // keeps the sums of agents in state files
+  std::chrono::milliseconds idleTtl{0};           // 0: never
+  bool force = false;                             // opens files also on file systems whose mappings may not be shared
+  Owners owners;                                  // opens only files of these users
+  bool fill = false;                              // allocates the pages that rings lack
+  bool state = false;                             // keeps the sums of agents in state files
+  std::chrono::milliseconds removeEndedAfter{0};  // removes rings of ended agents with `freshNames`; 0: never
+  FreshNames freshNames;
   TallyOptions tally;
 };
 

@@ -20,6 +20,8 @@ class ParkedRing {
   // system call and can be frequent.
   ParkedRing(const std::string& path, const FileId& file, HeaderFields header, bool mayMap);
 
+  const FileId& file() const { return file_; }
+  const HeaderValues& header() const { return header_; }
   bool isMapped() const { return look_.has_value(); }
   // True if the mapped header changed. An event changes it, also one of a process that has mapped the file for long.
   // Takes about 100 ns. False without a mapping.

@@ -295,7 +295,8 @@ std::optional<StateSummary> readState(const std::string& ringPath, Tally* tally)
     AgentRecord agent;
     if (fault != StateFault::kNone || !fields || !AgentSections::restore(half.sections, agent, reason)) break;
     if (tally != nullptr && !TallyRestorer(*tally).restore(half.sections, reason)) break;
-    return StateSummary{fields->startTimeMs, agent.lastEventMs};
+    const bool isHere = agent.writer.pid != 0 && agent.pidNamespace == ownPidNamespace();
+    return StateSummary{fields->startTimeMs, agent.lastEventMs, isHere && hasEnded(agent.writer)};
   }
   return std::nullopt;
 }

@@ -94,6 +94,7 @@ class StateFile {
 struct StateSummary {
   double startTimeMs = 0;  // from which on the agent's sums count
   double lastEventMs = 0;
+  bool writerEnded = false;  // the last writer that the consumer saw has ended
 };
 
 // Reads the state of the ring at this path without a lock, while a consumer may commit. nullopt if this user has none,

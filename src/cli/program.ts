@@ -40,6 +40,11 @@ const COMMANDS: CommandRows = {
     docs: 'troubleshooting.md',
     load: async () => (await import('./list/command.js')).defineList,
   },
+  prune: {
+    description: 'remove rings that ended agents of engines left',
+    docs: 'limits.md',
+    load: async () => (await import('./prune/command.js')).definePrune,
+  },
   config: {
     description: 'check and show the configuration',
     docs: 'configuration.md',

@@ -145,6 +145,20 @@ export interface AgentNameRow {
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 export const UUID_NAME = new RegExp(`^${UUID}$`, 'i');
 
+/**
+ * Beginnings of names, before a UUID, that an engine makes anew at each start: no agent opens such a ring again. A Ray actor keeps
+ * its name when it restarts.
+ */
+export const FRESH_NAMES: readonly string[] = [
+  '',
+  'hicache_nixl_',
+  'NixlAgent_',
+  'DynNixlAgent_',
+  'sender_',
+  'receiver_',
+  'RAY-DRIVER-',
+];
+
 export const AGENT_NAMES: readonly AgentNameRow[] = [
   { engine: 'vllm', name: /^eplb-(?<ep>\d{1,6})-(?:pp(?<pp>\d{1,6})-)?[0-9a-f]{8}$/, part: 'rebalancing' },
   { engine: 'vllm', name: /^ObjAgent$/, part: 'tier' },

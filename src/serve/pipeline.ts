@@ -68,7 +68,14 @@ export async function openPipeline(
     addon().shareFreedMemory();
     const state = settings.state === 'on';
     const allocatePages = settings.allocatePages === 'on';
-    const source = openSource({ ...sourceOptions, ...builderMetrics.wants, state, allocatePages });
+    const removeEndedAfterMs = settings.removeEndedAfter ?? 0;
+    const source = openSource({
+      ...sourceOptions,
+      ...builderMetrics.wants,
+      state,
+      allocatePages,
+      removeEndedAfterMs,
+    });
     sourceFeed = new SourceFeed(source, logger, profile.hasOwnMetrics ? serveState : undefined);
     builderMetrics.attach(sourceFeed.source);
     feed.attach(sourceFeed);

@@ -11,6 +11,7 @@ import {
   replacements,
 } from './nixl-variables.js';
 import { type ListenAddress, listenAddressIn, listenTexts, socketMode } from './listen-address.js';
+import { LONGEST_MS } from '../ground/source-limits.js';
 import { OPTION_ROWS } from './option-rows.js';
 import { fileFields, type FlagValues, type OptionRow, type OptionRows, sectionShape, type Resolution } from './row.js';
 import { isModulePath } from './user-module.js';
@@ -297,6 +298,15 @@ export const SERVE_ROWS = {
     description:
       'allocate the pages that rings of living agents lack, so that they survive if another program fills the tmpfs: `on` or `off`',
     details: 'The pages count as memory of `serve`, at most 64 MiB.',
+  },
+  removeEndedAfter: {
+    shape: milliseconds(1, LONGEST_MS),
+    flag: { name: 'removeEndedAfter', takes: '<ms>' },
+    group: 'Rings',
+    defaultText: 'never',
+    description: 'time after which the empty rings of agents that were seen to end are removed',
+    details:
+      'Only of names that an engine makes anew at each start ([Rings that pile up](limits.md#rings-that-pile-up)).',
   },
   logFormat: {
     shape: word(LOG_FORMATS),

@@ -28,7 +28,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 20;
+export const INTERFACE_VERSION = 21;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -67,6 +67,10 @@ export interface Addon {
       owners: readonly number[] | undefined;
       state: boolean;
       fill: boolean;
+      /** 0: never. */
+      removeEndedAfterMs: number;
+      /** Beginnings of names, before a UUID, that no agent has twice. */
+      freshNames: readonly string[];
       tally: RawTally;
     },
     taps: readonly RawTap[],
@@ -139,6 +143,16 @@ export interface Addon {
   readState(path: string): StateSummary | undefined;
   readState(path: string, tally: RawTally): (StateSummary & RawTotals) | undefined;
   findWriters(paths: readonly string[]): number[][];
+  /** Returns a handle for removeEndedRing(), or the reason for which the file is no ring. */
+  lookAtRing(path: string): Handle | string;
+  /** Returns why the ring stays, or an empty text: it was removed, or with `dryRun` would be. Without `names` any name will do. */
+  removeEndedRing(
+    seen: Handle,
+    path: string,
+    names: readonly string[] | undefined,
+    stateTtlMs: number,
+    dryRun: boolean,
+  ): string;
   /** Locks a directory until the handle is collected. Returns the reason why it cannot, such as `locked by another process`. */
   lockDirectory(path: string): Handle | string;
   /** With `tally` for observeAndTally() and tallyOf(), without it for observeColumns(). */

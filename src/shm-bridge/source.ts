@@ -22,6 +22,7 @@ import {
   USER_ID_RANGE,
 } from '../ground/source-limits.js';
 import { atOnce, inSlices, type Steps, TimeSlices } from '../ground/time-slices.js';
+import { FRESH_NAMES } from '../engines/engine-rows.js';
 import { addon, type Handle, type RawSnapshot, type RawTap } from './addon.js';
 import type { KeptSnapshot } from './kept-snapshot.js';
 import { rawTally, type RawTally } from './raw-tally.js';
@@ -128,7 +129,7 @@ export interface RingSource {
 export function openSource(options: SourceOptions): RingSource {
   const { tally, owners, eventTap, typeTap } = optionsObject('options', options, OPTIONS);
   const { drainIntervalMs = DEFAULT_DRAIN_INTERVAL_MS, deadTtlMs = DEFAULT_DEAD_TTL_MS, idleTtlMs = 0 } = options;
-  const { force = false, state = false, allocatePages = false } = options;
+  const { force = false, state = false, allocatePages = false, removeEndedAfterMs = 0 } = options;
   const raw = rawTally(tally);
   const places = placesOf(options);
   const settings = {
@@ -140,6 +141,8 @@ export function openSource(options: SourceOptions): RingSource {
     owners: owners && listOf('owners', owners, (name, user) => wholeNumberArgument(name, user, ...USER_ID_RANGE)),
     state: trueOrFalse('state', state),
     fill: trueOrFalse('allocatePages', allocatePages),
+    removeEndedAfterMs: wholeNumberArgument('removeEndedAfterMs', removeEndedAfterMs, 0, LONGEST_MS),
+    freshNames: FRESH_NAMES,
     tally: raw,
   };
   const eventTaps = eventTap === undefined ? [] : [eventTapOf(eventTap)];
@@ -161,6 +164,7 @@ const OPTIONS = [
   'owners',
   'state',
   'allocatePages',
+  'removeEndedAfterMs',
   'tally',
   'eventTap',
   'typeTap',

@@ -99,6 +99,8 @@ export interface StateSummary {
   startTimeMs: number;
   /** Last drain that found an event; undefined before the first one. */
   lastEventMs?: number;
+  /** Whether the last writer that serve saw has ended. False if that is not known. */
+  writerEnded: boolean;
 }
 
 /** Directory or glob of a source's options. The state is `corrupt` if the path is not a directory. */
@@ -199,6 +201,11 @@ export interface SourceOptions {
    * fills the tmpfs. They count as memory of this process's cgroup: at most 16 MiB for a ring and 64 MiB in all. Default: false.
    */
   allocatePages?: boolean;
+  /**
+   * Time after which the ring of an agent that was seen to end is removed, if its name is one that its engine makes anew at each
+   * start, and if it is empty and unlocked. Default: never.
+   */
+  removeEndedAfterMs?: number;
   tally: TallyOptions;
   /** Tap of some types, opened before the first ring is drained: it sees every event that the sums hold. */
   typeTap?: TypeTapOptions;

@@ -58,6 +58,8 @@ function rawSnapshot(): RawSnapshot {
     owners: undefined,
     state: false,
     fill: false,
+    removeEndedAfterMs: 0,
+    freshNames: [],
   };
   const { source } = addon().openSource({ ...options, places, tally: TALLY }, []);
   onTestFinished(() => addon().closeSource(source));
@@ -184,6 +186,7 @@ test('the interface has not changed without a new version', () => {
         "isDrainServed",
         "keepAttributes",
         "lockDirectory",
+        "lookAtRing",
         "makeTemplate",
         "observeAndTally",
         "observeColumns",
@@ -196,6 +199,7 @@ test('the interface has not changed without a new version', () => {
         "push",
         "readState",
         "recoveredCounts",
+        "removeEndedRing",
         "removeReader",
         "requestDrain",
         "ringStats",
@@ -221,7 +225,7 @@ test('the interface has not changed without a new version', () => {
         "takenMs",
         "words",
       ],
-      "version": 20,
+      "version": 21,
       "words": 372,
     }
   `);
