@@ -2,7 +2,7 @@
  * Calls of `compare`: of pairs of equal runs, how many get any difference; of runs whose transfers take 1.5 times as long, how
  * many classes are called slower. The runs are real ones of transfer-source on this machine, with its noise, one after another.
  */
-import { compareRuns } from '../dist/view/comparison/comparison.js';
+import { compareRuns } from '../dist/comparison/comparison.js';
 import { inDirectory, round } from './support/measure.mjs';
 import { slicedRun } from './support/sliced-run.mjs';
 

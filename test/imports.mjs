@@ -13,6 +13,7 @@ const LIBRARY = ['ground', 'engines', 'mapping', 'shm-bridge', 'settings', 'inst
 const VIEW = [
   'view/figures',
   'view/sizes',
+  'way',
   'view/model',
   'view/slowness',
   'view/verdict',
@@ -20,7 +21,7 @@ const VIEW = [
   'view/answers',
   'view/client',
   'view/rings',
-  'view/comparison',
+  'comparison',
 ];
 const SERVE = [
   'serve/http',
@@ -29,6 +30,7 @@ const SERVE = [
   'serve/history',
   'serve/state',
   'serve/slowness',
+  'serve/way',
   'serve/incidents',
   'serve/api',
   'serve/outputs',
@@ -59,6 +61,7 @@ const ROOMS = {
   mapping: ['ground', 'engines'],
   'shm-bridge': ['ground', 'engines', 'node:'],
   settings: ['ground', 'engines', 'mapping', 'shm-bridge', 'node:', '@opentelemetry/', 'yaml', 'smol-toml'],
+  host: ['ground', 'node:'], // counters of the host and of processes
   testing: ['ground', 'mapping', 'shm-bridge', 'node:'],
   instrumentation: [
     'ground',
@@ -76,14 +79,15 @@ const ROOMS = {
 
   'view/figures': ['ground', 'string-width'],
   'view/sizes': ['ground', 'view/figures'], // the browser loads it
-  'view/model': ['ground', 'engines', 'mapping', 'view/figures'],
+  way: ['ground'], // the browser loads it
+  'view/model': ['ground', 'engines', 'mapping', 'view/figures', 'way'],
   'view/slowness': ['ground'],
-  'view/verdict': ['ground', 'view/model', 'view/slowness'], // the browser loads it, with the answers
+  'view/verdict': ['ground', 'view/model', 'view/slowness', 'way'], // the browser loads it, with the answers
   'view/incidents': ['ground', 'view/figures', 'view/verdict'], // and most of these
-  'view/answers': ['ground', 'view/model', 'view/sizes', 'view/slowness', 'view/verdict', 'view/incidents'],
+  'view/answers': ['ground', 'view/model', 'view/sizes', 'view/slowness', 'way', 'view/verdict', 'view/incidents'],
   'view/client': ['ground', 'settings', 'process', 'node:', 'commander'],
   'view/rings': ['ground', 'shm-bridge', 'process', 'view/figures', 'node:'],
-  'view/comparison': ['ground', 'view/figures', 'view/sizes'],
+  comparison: ['ground', 'view/figures', 'view/sizes'],
 
   report: ['ground', ...VIEW], // pure, but for files of a report
   'report/html': ['ground', ...VIEW, 'report', 'node:fs'],
@@ -94,6 +98,7 @@ const ROOMS = {
   'serve/history': ['ground', 'mapping', 'shm-bridge', 'view/figures', 'view/model', 'view/verdict', 'view/answers'],
   'serve/state': ['ground', 'shm-bridge', 'view/rings', 'process', 'node:'],
   'serve/slowness': ['serve/state', 'view/slowness'],
+  'serve/way': ['host', 'shm-bridge', 'view/model', 'way'],
   'serve/incidents': ['ground', 'instrumentation', 'serve/state', 'view/slowness', 'view/verdict', 'view/incidents'],
   'serve/api': [
     ...LIBRARY,
@@ -103,6 +108,7 @@ const ROOMS = {
     'serve/history',
     'serve/state',
     'serve/slowness',
+    'serve/way',
     'serve/incidents',
     'node:',
   ],

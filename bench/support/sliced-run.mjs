@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { tallyOptions } from '../../dist/mapping/index.js';
 import { openSource } from '../../dist/shm-bridge/index.js';
-import { RunSlices } from '../../dist/view/comparison/run-slices.js';
+import { RunSlices } from '../../dist/comparison/run-slices.js';
 import { ROOT } from './measure.mjs';
 
 const SAMPLE_MS = 20;

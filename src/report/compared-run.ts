@@ -1,6 +1,6 @@
 /** What a comparison takes of a report. Pure. */
-import type { ComparedRun } from '../view/comparison/comparison.js';
-import type { RunSlice, SliceClass } from '../view/comparison/run-slices.js';
+import type { ComparedRun } from '../comparison/comparison.js';
+import type { RunSlice, SliceClass } from '../comparison/run-slices.js';
 import type { DirectionName, RunReport } from './run-report.js';
 
 /** A report of a run that was not watched has all its transfers in one slice, which tells nothing about noise within it. */

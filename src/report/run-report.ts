@@ -1,6 +1,6 @@
 /** The report of a run: `run` and `report` make it, `compare` and scripts read it. docs/json.md describes it for others. Pure. */
 import type { ExponentialTally } from '../ground/exponential.js';
-import type { RunSlice } from '../view/comparison/run-slices.js';
+import type { RunSlice } from '../comparison/run-slices.js';
 import type { AgentModel } from '../view/model/agent-model.js';
 import type { DirectionSizes, JsonClass } from '../view/sizes/direction-sizes.js';
 

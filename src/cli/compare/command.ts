@@ -6,7 +6,7 @@ import { Failure } from '../../process/failure.js';
 import { parserOf } from '../../process/flag-parser.js';
 import { print } from '../../process/output.js';
 import { refuse, type Shape } from '../../settings/shape.js';
-import { type ComparedRun, compareRuns } from '../../view/comparison/comparison.js';
+import { type ComparedRun, compareRuns } from '../../comparison/comparison.js';
 import {
   classesAbove,
   classText,
@@ -14,7 +14,7 @@ import {
   hiddenText,
   rateTable,
   timeTable,
-} from '../../view/comparison/comparison-text.js';
+} from '../../comparison/comparison-text.js';
 import { comparedRun } from '../../report/compared-run.js';
 import { readReport } from './report-file.js';
 

@@ -2,7 +2,7 @@
 import { AgentProcesses } from '../../serve/api/agent-processes.js';
 import type { AgentLife, AgentSnapshot } from '../../ground/tally.js';
 import type { WatchedFacts } from '../../report/build-report.js';
-import { type RunSlice, RunSlices } from '../../view/comparison/run-slices.js';
+import { type RunSlice, RunSlices } from '../../comparison/run-slices.js';
 import { errorsOf, requestsOf, type ServedAgent } from '../../view/model/agent-model.js';
 import { ErrorStatuses, modelsOf } from '../../view/model/from-snapshot.js';
 import { isRunning } from '../../shm-bridge/agent-process.js';

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { REPORT } from '../../../src/report/run-report.js';
-import type { ComparedRun } from '../../../src/view/comparison/comparison.js';
+import type { ComparedRun } from '../../../src/comparison/comparison.js';
 import { RUN_FACTS, runReport } from '../../support/run-reports.js';
-import { evenRun } from '../../view/comparison/runs.js';
+import { evenRun } from '../../comparison/runs.js';
 import { temporaryDirectory } from '../command.js';
 import { runHere } from '../in-process.js';
 

@@ -5,8 +5,8 @@ import {
   exponentialCount,
   exponentialSum,
   type ExponentialTally,
-} from '../../ground/exponential.js';
-import { LEAST_MEDIAN_US, valueAtRank } from '../sizes/class-median.js';
+} from '../ground/exponential.js';
+import { LEAST_MEDIAN_US, valueAtRank } from '../view/sizes/class-median.js';
 import { halfWidth } from './chance.js';
 
 /** Transfers of one direction and size class in a slice of time. */

@@ -1,7 +1,7 @@
 /** Runs for comparisons, in which each transfer is known. */
-import type { ComparedRun } from '../../../src/view/comparison/comparison.js';
-import { RunSlices } from '../../../src/view/comparison/run-slices.js';
-import { classesOf, type Transfer } from '../sizes/seven-agents.js';
+import type { ComparedRun } from '../../src/comparison/comparison.js';
+import { RunSlices } from '../../src/comparison/run-slices.js';
+import { classesOf, type Transfer } from '../view/sizes/seven-agents.js';
 
 /** One list of transfers for each slice. */
 export function runOf(slices: readonly (readonly Transfer[])[], beginMs = 0): ComparedRun {

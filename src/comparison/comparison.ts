@@ -1,8 +1,8 @@
 /** Compares the transfers of two sides, of one or several runs each, by direction and size class. Pure. */
-import { exponentialCount, highestValue } from '../../ground/exponential.js';
+import { exponentialCount, highestValue } from '../ground/exponential.js';
 import type { RunSlice, SliceClass } from './run-slices.js';
-import { boundOf, type JsonBound } from '../sizes/direction-sizes.js';
-import { FEW_TRANSFERS } from '../sizes/size-figures.js';
+import { boundOf, type JsonBound } from '../view/sizes/direction-sizes.js';
+import { FEW_TRANSFERS } from '../view/sizes/size-figures.js';
 import { sureFactor } from './chance.js';
 import { quantileFigure, rateFigure, type RunFigure } from './run-figure.js';
 import { type Multiple, multipleOf } from './side-figure.js';

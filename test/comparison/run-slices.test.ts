@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { exponentialCount } from '../../../src/ground/exponential.js';
-import { RunSlices } from '../../../src/view/comparison/run-slices.js';
-import { classesOf, type Transfer } from '../sizes/seven-agents.js';
+import { exponentialCount } from '../../src/ground/exponential.js';
+import { RunSlices } from '../../src/comparison/run-slices.js';
+import { classesOf, type Transfer } from '../view/sizes/seven-agents.js';
 
 const NONE = { classes: [], endedInPost: 0, flushSquares: 0n };
 

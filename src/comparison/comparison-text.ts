@@ -1,8 +1,8 @@
 /** A comparison as lines of at most 80 columns, and as an object for JSON. Pure. */
-import { bytesRateText, ifKnown, numberText, plural, stepText, timeText } from '../../ground/figures/figure.js';
-import { table } from '../figures/table.js';
-import { boundOf } from '../sizes/direction-sizes.js';
-import { sizeClassText } from '../sizes/size-words.js';
+import { bytesRateText, ifKnown, numberText, plural, stepText, timeText } from '../ground/figures/figure.js';
+import { table } from '../view/figures/table.js';
+import { boundOf } from '../view/sizes/direction-sizes.js';
+import { sizeClassText } from '../view/sizes/size-words.js';
 import { calledMultiple, type ClassComparison } from './comparison.js';
 import type { Multiple } from './side-figure.js';
 

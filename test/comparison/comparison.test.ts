@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type ClassComparison, type ComparedRun, compareRuns } from '../../../src/view/comparison/comparison.js';
-import { classesAbove, verdictText } from '../../../src/view/comparison/comparison-text.js';
-import { randomOf } from '../sizes/seven-agents.js';
+import { type ClassComparison, type ComparedRun, compareRuns } from '../../src/comparison/comparison.js';
+import { classesAbove, verdictText } from '../../src/comparison/comparison-text.js';
+import { randomOf } from '../view/sizes/seven-agents.js';
 import { evenRun, runOf } from './runs.js';
 
 function only(a: readonly ComparedRun[], b: readonly ComparedRun[]): ClassComparison {

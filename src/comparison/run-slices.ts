@@ -1,8 +1,8 @@
 /** Transfers of a run by slices of its time, of all agents together: what tells chance from a difference. Pure. */
-import type { ExponentialTally } from '../../ground/exponential.js';
-import type { SizeClassTally, TimeBySize } from '../../ground/tally.js';
-import { classesSince, classesSum } from '../sizes/class-window.js';
-import type { JsonBound } from '../sizes/direction-sizes.js';
+import type { ExponentialTally } from '../ground/exponential.js';
+import type { SizeClassTally, TimeBySize } from '../ground/tally.js';
+import { classesSince, classesSum } from '../view/sizes/class-window.js';
+import type { JsonBound } from '../view/sizes/direction-sizes.js';
 
 /** Transfers of one size class in one slice. */
 export interface SliceClass {
