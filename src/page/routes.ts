@@ -71,6 +71,8 @@ const SHARED_SCRIPTS = [
   'view/sizes/size-words.js',
   'view/sizes/time-plot.js',
   'view/slowness/slow-facts.js',
+  'view/verdict/way-findings.js',
+  'way/way.js',
   'view/verdict/ended-findings.js',
   'view/verdict/failing-finding.js',
   'view/verdict/findings.js',

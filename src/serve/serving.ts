@@ -72,6 +72,7 @@ export async function whileServing(
         rankVariable: rings.rankVariable,
         attributesOf,
         engineOf,
+        sysPath: settings.sysPath,
         endedKeptMs: settings.endedKept,
         acceptMs: settings.acceptAfter,
         failingExporters,

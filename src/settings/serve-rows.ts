@@ -280,6 +280,16 @@ export const SERVE_ROWS = {
     default: 24 * 3_600_000,
     description: 'time after which transfers that became slower for good count as usual',
   },
+  sysPath: {
+    shape: filePath,
+    isPath: () => true,
+    needs: 'server',
+    flag: { name: 'sysPath', takes: '<dir>' },
+    group: 'HTTP server',
+    default: '/sys',
+    description: "the host's /sys, with the counters of its RDMA ports: that of a container has none",
+    details: '[Which way](way.md) needs it.',
+  },
   state: {
     shape: word(['on', 'off']),
     flag: { name: 'state', takes: '<on-or-off>' },

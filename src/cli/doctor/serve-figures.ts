@@ -25,6 +25,7 @@ const FINDINGS_OF: Readonly<Record<FindingKind, FindingName | undefined>> = {
   quiet: 'serve-finds',
   unused: 'serve-finds',
   memory: 'serve-finds',
+  way: 'serve-finds',
   receiver: 'serve-exports-fail',
   problem: undefined,
   state: 'serve-finds',

@@ -248,6 +248,7 @@ function showPanel(
     row,
     statuses: answer.errorStatuses,
     findings: verdict.findings.filter(({ agents }) => agents.includes(agent.id)),
+    ports: answer.ports,
     history: source.history!,
     window: windowOfAgent(window, row, nowMs),
     isLive: view.zoom === undefined,

@@ -5,6 +5,7 @@ import type { Recorder, HistorySample } from '../history/recorder.js';
 import { collectorLateMs } from '../http/health.js';
 import type { SlownessJudge } from '../../view/slowness/slowness-judge.js';
 import type { Incident } from '../../view/incidents/incident.js';
+import type { WayWatch } from '../way/way-watch.js';
 import type { FailingExporter, Maintenance } from '../../view/verdict/types.js';
 import { type AgentData, type AgentsAnswer, API, type ServeFacts } from '../../view/answers/answer.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
@@ -27,6 +28,7 @@ export interface AnswerSource {
   /** Percentiles of the last seconds; default: those of the recorder. */
   readonly recent?: Pick<Recorder['record']['recent'], 'of' | 'ofAll'>;
   readonly engineOf: (agent: ServedAgent) => ServedAgent['engine'];
+  readonly ways: Pick<WayWatch, 'of' | 'ports'>;
   /** Returns the GPUs of the agent's process, as CUDA_VISIBLE_DEVICES has them. */
   readonly gpusOf: (id: number) => string | undefined;
 }
@@ -47,7 +49,7 @@ export function answerOf<Agent extends ServedAgent>(
   source: AnswerSource,
   { agents, folded }: Pick<AgentsAnswer<Agent>, 'agents' | 'folded'>,
 ): AgentsAnswer<Agent> {
-  const { facts, recorder, sample, failingExporters, judge, lastTrouble, maintenance = [] } = source;
+  const { facts, recorder, sample, failingExporters, judge, lastTrouble, maintenance = [], ways } = source;
   const { recent = recorder.record.recent } = source;
   const { takenMs, problems, problemCount, stateProblems, collector } = sample.snapshot;
   const { ends } = recorder.record;
@@ -71,6 +73,7 @@ export function answerOf<Agent extends ServedAgent>(
     failingExporters,
     slowness: judge.facts,
     unjudged: judge.unjudged,
+    ports: ways.ports,
     ...(lastTrouble === undefined ? {} : { lastTrouble }),
     ...(maintenance.length === 0 ? {} : { maintenance }),
     collector: {
@@ -85,7 +88,7 @@ export function answerOf<Agent extends ServedAgent>(
 
 /** Adds what the recording knows of an agent, without histograms. */
 function agentSummary(agent: ServedAgent, source: AnswerSource): ServedAgent {
-  const { recorder, sample, engineOf, gpusOf, recent = recorder.record.recent } = source;
+  const { recorder, sample, engineOf, ways, gpusOf, recent = recorder.record.recent } = source;
   const { ends, quiet, memory, troubles } = recorder.record;
   const { id, lastEventMs, startTimeMs } = agent;
   return {
@@ -100,6 +103,7 @@ function agentSummary(agent: ServedAgent, source: AnswerSource): ServedAgent {
     recentTransferTimeUs: recent.of(agent, 'transferTimesUs'),
     recentPostTimeUs: recent.of(agent, 'postTimesUs'),
     engine: engineOf(agent),
+    way: ways.of(id),
     gpus: gpusOf(id),
     transferTimesUs: undefined,
     postTimesUs: undefined,

@@ -30,6 +30,7 @@ import { sizesAnswer } from './sizes.js';
 import type { OnIncidentChanges } from '../incidents/incident-watch.js';
 import { UsualFile } from '../slowness/usual-file.js';
 import { StatePlace } from '../state/state-place.js';
+import { WayWatch } from '../way/way-watch.js';
 
 /** Paths of the server that have the answers. */
 export const API_PATHS: readonly string[] = [AGENTS_PATH, HISTORY_PATH, SIZES_PATH, INCIDENTS_PATH].map(
@@ -50,6 +51,8 @@ export interface ServeContext {
   /** Returns the configured attributes of an agent's series. */
   readonly attributesOf: (agent: AgentSnapshot) => Readonly<Record<string, unknown>>;
   readonly engineOf: AnswerSource['engineOf'];
+  /** The host's /sys, as this process sees it. */
+  readonly sysPath: string;
   readonly endedKeptMs: number;
   /** Time after which transfers that became slower count as usual. */
   readonly acceptMs: number;
@@ -71,6 +74,7 @@ export function publishAgents(server: Routes, peeks: Peeks, context: ServeContex
   const place = context.keepsState ? new StatePlace() : undefined;
   const usual = place && new UsualFile(place, context.sizes.judge);
   const past = place && new HistoryFile(place, () => recorder);
+  const ways = new WayWatch(context.sysPath);
   const recorder = new Recorder({
     ...peeks,
     customErrors: context.customErrors,
@@ -81,6 +85,7 @@ export function publishAgents(server: Routes, peeks: Peeks, context: ServeContex
       place?.take(sample);
       past?.take(sample);
       usual?.take(Math.floor(sample.snapshot.takenMs));
+      ways.take(Math.floor(sample.snapshot.takenMs), sample.agents);
       incidents.take(sample);
     },
   });
@@ -96,10 +101,11 @@ export function publishAgents(server: Routes, peeks: Peeks, context: ServeContex
     ...{ facts, recorder, sample, failingExporters: context.failingExporters() },
     ...{ judge: context.sizes.judge, maintenance: maintenance.at(Date.now()) },
     ...{ engineOf: context.engineOf, gpusOf: () => undefined },
+    ways,
   }));
   context.showFindings(() => incidents.findings);
   const answers = new SampleAnswers();
-  server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context, incidents, maintenance));
+  server.route(`/${AGENTS_PATH}`, agents(recorder, answers, facts, context, incidents, maintenance, ways));
   server.change(`/${MAINTENANCE_PATH}`, announcement(maintenance));
   server.change(
     `/${ACCEPT_PATH}`,
@@ -126,6 +132,7 @@ function agents(
   context: ServeContext,
   incidents: ServeIncidents,
   maintenance: MaintenanceLog,
+  ways: WayWatch,
 ): Handler {
   const processes = new AgentProcesses(context.rankVariable);
   return answering(
@@ -143,6 +150,7 @@ function agents(
         lastTrouble: incidents.lastTrouble,
         maintenance: maintenance.at(Date.now()),
         engineOf: context.engineOf,
+        ways,
         gpusOf: (id) => processes.of(id).gpus,
         processOf: (id) => processes.of(id),
         attributesOf: context.attributesOf,

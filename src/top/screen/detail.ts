@@ -3,6 +3,7 @@ import { oneLine } from '../../ground/one-line.js';
 import { dateAndTime, spanText } from '../../ground/figures/clock.js';
 import { bytesText, numberText, percent, plural, times } from '../../ground/figures/figure.js';
 import { SHAPES, STATES } from '../../view/verdict/shapes.js';
+import { type Way, wayReason, wayText } from '../../way/way.js';
 import { fullNameOf } from '../selection.js';
 import { errorsOf, mayHaveLostMore } from '../../view/model/agent-model.js';
 import { errorsByStatus } from '../sampler.js';
@@ -98,6 +99,7 @@ function blocks(row: TopRow, scene: Scene, state: UiState, around: Surroundings,
     errorLines(row, recent, half),
     sizeBars(scene.details, half, around.unicode),
     ringLines(row, scene, half, around.unicode),
+    wayLines(row, half),
     placeLines(row, scene, half),
   ].filter((lines) => lines.length > 0);
   if (!isWide) return sections.flatMap((lines) => [EMPTY, ...lines]);
@@ -177,6 +179,21 @@ function ringLines({ agent }: TopRow, { details }: Scene, width: number, unicode
     ...lines,
     ...texts.filter((text) => typeof text === 'string' && text !== '').map((text) => textLine(text as string, width)),
   ];
+}
+
+function wayLines({ agent: { way = {} } }: TopRow, width: number): Line[] {
+  const { tx, rx, backends = [], ucxTls, ucxNetDevices } = way;
+  const direction = (name: string, one: Way | undefined): string | undefined =>
+    one &&
+    `${name} ${wayText(one) ?? 'unknown'}: ${wayReason(one)}${one.before === undefined ? '' : `; before ${one.before}`}`;
+  const texts = [
+    direction('tx', tx),
+    direction('rx', rx),
+    backends.length > 0 && `backends ${backends.join(', ')}`,
+    ucxTls !== undefined && `UCX_TLS ${oneLine(ucxTls)}`,
+    ucxNetDevices !== undefined && `UCX_NET_DEVICES ${oneLine(ucxNetDevices)}`,
+  ].filter((text) => typeof text === 'string');
+  return texts.length === 0 ? [] : [heading('WAY'), ...texts.map((text) => textLine(text, width))];
 }
 
 function placeLines({ agent }: TopRow, { details }: Scene, width: number): Line[] {

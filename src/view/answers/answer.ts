@@ -1,6 +1,7 @@
 /** The answer of /api/v1/agents: serve makes it, the live page and top read it. docs/json.md describes it for others. */
 import type { WithKnown, ServedAgent } from '../model/agent-model.js';
 import type { SlowFact } from '../slowness/slow-facts.js';
+import type { HostPort } from '../../way/way.js';
 import type { Incident } from '../incidents/incident.js';
 import type { EndedAgent, FailingExporter, Maintenance } from '../verdict/types.js';
 
@@ -48,6 +49,8 @@ export interface AgentsAnswer<Agent extends ServedAgent = AgentData> {
   readonly slowness: readonly SlowFact[];
   /** Number of agents that move and whose usual times are not known yet. */
   readonly unjudged: number;
+  /** RDMA ports of the host; none without the driver, or where they are not visible. */
+  readonly ports: readonly HostPort[];
   /** The newest incident of the last day that was an alarm and is over; absent without one. */
   readonly lastTrouble?: Incident;
   readonly collector: {

@@ -23,7 +23,7 @@ export function verdictInput(answer: AgentsAnswer<ServedAgent>, { name, stale }:
     lastTrouble,
     ...newer
   }: Partial<AgentsAnswer<ServedAgent>> = answer;
-  const { maintenance = [], stateProblems = [], stateProblemCount = 0 } = newer;
+  const { maintenance = [], ports = [], stateProblems = [], stateProblemCount = 0 } = newer;
   return {
     origin: { kind: 'serve', name, directories: [...directories, ...globs] },
     takenMs,
@@ -37,6 +37,7 @@ export function verdictInput(answer: AgentsAnswer<ServedAgent>, { name, stale }:
     problemCount,
     failingExporters,
     maintenance,
+    ports,
     stateProblems,
     stateProblemCount,
     ...(lastTrouble === undefined ? {} : { lastTrouble }),

@@ -5,6 +5,7 @@
 import type { EngineIdentity } from '../../engines/engine-identity.js';
 import type { ExponentialTally } from '../../ground/exponential.js';
 import type { AgentLife } from '../../ground/tally.js';
+import type { AgentPath } from '../../way/way.js';
 import type { Percentiles } from '../figures/percentiles.js';
 import type { TimeCounts } from '../figures/time-figures.js';
 
@@ -82,6 +83,8 @@ export interface AgentModel<Id extends AgentId = AgentId, Times = TimeCounts> {
   readonly recentPostTimeUs?: Percentiles | undefined;
   /** Engine, instance and ranks, as far as its process and its name tell. */
   readonly engine?: EngineIdentity | undefined;
+  /** By which way its bytes go, and what its process has loaded and opened. */
+  readonly way?: AgentPath | undefined;
   /** CUDA_VISIBLE_DEVICES of its process. */
   readonly gpus?: string | undefined;
   readonly transferTimesUs?: Times | undefined;

@@ -3,6 +3,7 @@
  * module, too.
  */
 import { type AgentModel, type AgentState, errorsOf, mayHaveLostMore, requestsOf } from './agent-model.js';
+import { pathText } from '../../way/way.js';
 import type { AgentRow } from './rows.js';
 
 export interface AgentColumn {
@@ -43,6 +44,10 @@ const time = (times: 'transferTimeUs' | 'postTimeUs', of: 'p50' | 'p90' | 'p99' 
     value: (row: AgentRow) => row[times]?.[of],
     limit: (row: AgentRow) => row[times]?.limits?.[of],
   }) as const;
+
+function pathOf({ way }: AgentModel): string | undefined {
+  return way && pathText(way);
+}
 
 export const AGENT_COLUMNS: readonly AgentColumn[] = [
   {
@@ -125,6 +130,14 @@ export const AGENT_COLUMNS: readonly AgentColumn[] = [
     page: { heading: 'Ring fill', from: 1121 },
   },
   { id: 'idle', unit: 'ms', value: ({ agent }) => agent.idleMs, top: { heading: 'IDLE', from: 140, letter: 'I' } },
+  {
+    id: 'way',
+    unit: 'text',
+    value: ({ agent }) => (pathOf(agent) === undefined ? undefined : pathOf(agent)!.charCodeAt(0)),
+    text: pathOf,
+    top: { heading: 'WAY', from: 180, screenOnly: true },
+    page: { heading: 'Way', from: 1700 },
+  },
   {
     id: 'gpu',
     unit: 'text',

@@ -72,6 +72,7 @@ function modelOf(agent: AgentSnapshot, name: string, errors: readonly number[]):
     recentTransferTimeUs: undefined,
     recentPostTimeUs: undefined,
     engine: undefined,
+    way: undefined,
     gpus: undefined,
     ...fieldsOf(agent),
   };

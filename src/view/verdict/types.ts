@@ -1,6 +1,7 @@
 /** Types of the verdict: the states of agents, and what is wrong with them, in words. Pure; the live page uses them, too. */
 import type { AgentId, AgentModel, AgentState } from '../model/agent-model.js';
 import type { SlowFact } from '../slowness/slow-facts.js';
+import type { HostPort } from '../../way/way.js';
 
 /** An agent whose process was seen to end, and what was seen of it. A ring looks alike after a clean stop and after a kill. */
 export interface EndedAgent {
@@ -85,6 +86,8 @@ export interface VerdictInput {
   readonly slowness?: readonly (SlowFact & Announced)[];
   /** Number of agents that move and whose usual times are not known yet. */
   readonly unjudged?: number;
+  /** RDMA ports of the host of the agents. */
+  readonly ports?: readonly HostPort[];
   /** Time since the collector thread's last turn, if that is too long. */
   readonly collectorLateMs?: number;
   readonly lastTrouble?: PastTrouble;
@@ -121,6 +124,8 @@ export type FindingKind =
   | 'unused'
   /** Registered memory only grows. */
   | 'memory'
+  /** Bytes go by TCP beside RDMA ports, by one port of several, or by a slow one. */
+  | 'way'
   /** Failing exporters. */
   | 'receiver'
   /** Files that cannot be read. */

@@ -19,6 +19,7 @@ import { pastTroubleText } from './past-trouble.js';
 import { levelOf, STATES } from './shapes.js';
 import { PRESENT_MS } from './trouble-watch.js';
 import { unusedFinding } from './unused-finding.js';
+import { wayFindings } from './way-findings.js';
 import type { Finding, StateOfAgent, Verdict, VerdictInput } from './types.js';
 
 /** In the order of their weight. */
@@ -32,6 +33,7 @@ const FINDERS: readonly ((input: VerdictInput) => readonly Finding[])[] = [
   lifeFindings,
   unusedFinding,
   memoryFindings,
+  wayFindings,
   problemFindings,
   stateFindings,
 ];

@@ -51,6 +51,7 @@ export class Watch {
       sample,
       failingExporters: [],
       judge: this.#slowness.sample(judged),
+      ways: { of: () => undefined, ports: [] },
       engineOf: () => undefined,
       gpusOf: () => undefined,
     });

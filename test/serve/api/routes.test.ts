@@ -77,6 +77,7 @@ async function publish(agents: number) {
       directories: ['/dir\n'],
       globs: ['/dir/\n*'],
       customErrors: [],
+      sysPath: '/sys',
       endedKeptMs: 3_600_000,
       rankVariable: 'LOCAL_RANK',
       engineOf: () => undefined,

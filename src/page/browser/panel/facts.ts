@@ -1,7 +1,8 @@
 /** Facts of one agent as pairs of texts. Pure. */
 import type { AgentDetail } from '../../../view/answers/answer.js';
 import { spanText, timeOfDay } from '../../../ground/figures/clock.js';
-import { bytesText, numberText, percent, plural } from '../../../ground/figures/figure.js';
+import { bytesText, listed, numberText, percent, plural } from '../../../ground/figures/figure.js';
+import { type HostPort, type Way, wayReason, wayText } from '../../../way/way.js';
 
 /** `exact`: the number that the text rounds. */
 export type Fact = readonly [label: string, text: string, exact?: number];
@@ -60,6 +61,44 @@ export function placeFacts(agent: AgentDetail, nowMs: number): Fact[] {
     ...Object.entries(agent.attributes).map(([key, value]) => [key, textOf(value)] as const),
     ['Ring file', agent.path],
   ];
+}
+
+/** Each with its source. */
+export function wayFacts({ way = {} }: AgentDetail, ports: readonly HostPort[]): Fact[] {
+  const { tx, rx, backends, devices, ucxTls, ucxNetDevices } = way;
+  const direction = (name: string, one: Way | undefined): Fact[] =>
+    one === undefined ? [] : [[name, `${wayText(one) ?? 'unknown'}: ${wayReason(one)}`]];
+  const before = [tx?.before && `tx ${tx.before}`, rx?.before && `rx ${rx.before}`].filter(
+    (text) => text !== undefined,
+  );
+  const used = new Set([...(tx?.ports ?? []), ...(rx?.ports ?? [])]);
+  return [
+    ...direction('tx', tx),
+    ...direction('rx', rx),
+    ...(before.length === 0 ? [] : [['Before', before.join(', ')] as const]),
+    ...(backends === undefined
+      ? []
+      : [['Backends', backends.length === 0 ? 'none in its maps' : `${backends.join(', ')} (its maps)`] as const]),
+    ...(ucxTls === undefined ? [] : [['UCX_TLS', ucxTls] as const]),
+    ...(ucxNetDevices === undefined ? [] : [['UCX_NET_DEVICES', ucxNetDevices] as const]),
+    ...(devices === undefined || devices.length === 0
+      ? []
+      : [['Devices', `${listed(devices, 8)} (open files)`] as const]),
+    ...ports.filter(({ name }) => used.has(name)).map((port) => [port.name, portText(port)] as const),
+  ];
+}
+
+function portText({ gigabits, linkLayer, isActive, numaNode, sentPerSecond, receivedPerSecond }: HostPort): string {
+  const busy = gigabits && Math.max(sentPerSecond ?? 0, receivedPerSecond ?? 0) / (gigabits * 1.25e8);
+  return [
+    gigabits === undefined ? undefined : `${numberText(gigabits)} Gb/s`,
+    busy === undefined ? undefined : `${percent(busy)} busy`,
+    linkLayer,
+    isActive === false ? 'not active' : undefined,
+    numaNode === undefined ? undefined : `NUMA node ${numaNode}`,
+  ]
+    .filter((text) => text !== undefined)
+    .join(', ');
 }
 
 function textOf(value: unknown): string {

@@ -35,13 +35,15 @@ import {
 } from '../common/dom.js';
 import { BarTable } from './bars.js';
 import { bucketRows } from './bucket-rows.js';
-import { type Fact, memoryFacts, placeFacts, ringFacts, workFacts } from './facts.js';
+import { type Fact, memoryFacts, placeFacts, ringFacts, wayFacts, workFacts } from './facts.js';
+import type { HostPort } from '../../../way/way.js';
 
 export interface PanelInput {
   readonly agent: AgentDetail;
   readonly row: TableRow;
   readonly statuses: readonly string[];
   readonly findings: readonly Finding[];
+  readonly ports: readonly HostPort[];
   readonly history: HistoryAnswer;
   readonly window: Window;
   /** False if the charts show a time that is over. */
@@ -141,6 +143,9 @@ export class Panel {
     setShare(byId('panel-fill'), agent.fill);
     byId('panel-fill').classList.toggle('warn', agent.troubles.full !== undefined);
     showFacts('panel-memory', memoryFacts(agent));
+    const way = wayFacts(agent, input.ports);
+    byId('panel-way').parentElement!.hidden = way.length === 0;
+    showFacts('panel-way', way);
     showFacts('panel-place', placeFacts(agent, input.nowMs));
   }
 

@@ -1,0 +1,116 @@
+/** Notes about the way of agents' bytes: TCP beside active RDMA ports, ranks on one port, a slow port. Pure. */
+import { momentText } from '../../ground/figures/clock.js';
+import { listed, numberText, plural } from '../../ground/figures/figure.js';
+import type { AgentModel } from '../model/agent-model.js';
+import { type HostPort, type Way, wayText } from '../../way/way.js';
+import type { Finding, VerdictInput } from './types.js';
+
+const NOTE = { kind: 'way', tone: 'info', shape: 'ring' } as const;
+/** The interface of a host for itself: no card would carry these bytes. */
+const LOOPBACK = 'lo';
+/** A port below this part of another one's bytes is idle. */
+const IDLE = 0.01;
+/** A port below this part of another one's rate is slow. */
+const SLOW = 0.6;
+
+interface Going {
+  readonly agent: AgentModel;
+  readonly direction: 'tx' | 'rx';
+  readonly way: Way;
+}
+
+export function wayFindings({ agents, ports = [], takenMs }: VerdictInput): Finding[] {
+  const going = agents.flatMap((agent): Going[] => {
+    const { tx, rx } = agent.way ?? {};
+    if (agent.life === 'dead') return [];
+    return [
+      ...(tx === undefined ? [] : [{ agent, direction: 'tx', way: tx } as const]),
+      ...(rx === undefined ? [] : [{ agent, direction: 'rx', way: rx } as const]),
+    ];
+  });
+  const active = ports.filter(({ isActive }) => isActive === true);
+  return [
+    ...tcpFindings(going, active, takenMs),
+    ...onePortFindings(going, active),
+    ...slowPortFindings(going, active),
+  ];
+}
+
+/** UCX takes TCP without a word if it may not use the card, or not with this memory. */
+function tcpFindings(going: readonly Going[], active: readonly HostPort[], takenMs: number): Finding[] {
+  const byTcp = going.filter(({ way: { kind, ports } }) => kind === 'tcp' && !ports.includes(LOOPBACK));
+  if (byTcp.length === 0 || active.length === 0) return [];
+  const sinceMs = Math.min(...byTcp.map(({ way }) => way.sinceMs));
+  const before = [...new Set(byTcp.flatMap(({ way }) => way.before ?? []))];
+  const was = before.length === 0 ? '' : `, before ${listed(before)}`;
+  const up = `${active.length === 1 ? 'the RDMA port' : 'RDMA ports'} ${listed(active.map(({ name }) => name))} ${active.length === 1 ? 'is' : 'are'} active`;
+  const { way } = byTcp[0]!;
+  const sentence = `${subjectOf(byTcp)}: bytes go ${wayText(way)!} since ${momentText(sinceMs, takenMs)}${was}, and ${up}`;
+  const advice =
+    'If they should go by RDMA: UCX_TLS and UCX_NET_DEVICES of the process, or its limits of locked memory, keep UCX from it.';
+  return [{ ...NOTE, word: 'By TCP', sentence, advice, agents: idsOf(byTcp), sinceMs }];
+}
+
+/** Several agents of one engine on one port, while ports of the same rate move next to nothing. */
+function onePortFindings(going: readonly Going[], active: readonly HostPort[]): Finding[] {
+  const groups = new Map<string, Going[]>();
+  for (const one of going) {
+    const { kind, ports } = one.way;
+    if (kind !== 'rdma' || ports.length !== 1) continue;
+    const key = `${ports[0]!} ${one.direction} ${instanceOf(one.agent)}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()].flatMap((together) => {
+    const { direction, way } = together[0]!;
+    const port = active.find(({ name }) => name === way.ports[0]);
+    if (port === undefined || together.length < 2) return [];
+    const moved = (one: HostPort): number =>
+      (direction === 'tx' ? one.sentPerSecond : one.receivedPerSecond) ?? Infinity;
+    const idle = active.filter((one) => one.gigabits === port.gigabits && moved(one) < IDLE * moved(port));
+    if (idle.length === 0) return [];
+    const others = `${plural(idle.length, 'other active port')} of its rate ${idle.length === 1 ? 'is' : 'are'} idle (${listed(idle.map(({ name }) => name))})`;
+    const sentence = `${subjectOf(together)}: all ${direction} by ${port.name}, and ${others}`;
+    return [
+      {
+        ...NOTE,
+        word: 'One port',
+        sentence,
+        advice: 'UCX_NET_DEVICES of each process can name a port of its own.',
+        agents: idsOf(together),
+      },
+    ];
+  });
+}
+
+function slowPortFindings(going: readonly Going[], active: readonly HostPort[]): Finding[] {
+  return active.flatMap((port) => {
+    const by = going.filter(({ way: { kind, ports } }) => kind === 'rdma' && ports.includes(port.name));
+    const peers = active.filter(({ linkLayer }) => linkLayer === port.linkLayer);
+    const most = Math.max(...peers.map(({ gigabits = 0 }) => gigabits));
+    if (by.length === 0 || port.gigabits === undefined || port.gigabits >= SLOW * most) return [];
+    const sentence = `${subjectOf(by)}: bytes go by ${port.name}, which has ${numberText(port.gigabits)} Gb/s; others of this host have ${numberText(most)}`;
+    return [
+      {
+        ...NOTE,
+        word: 'Slow port',
+        sentence,
+        advice: 'Check cable and switch of the port, or choose another one by UCX_NET_DEVICES.',
+        agents: idsOf(by),
+      },
+    ];
+  });
+}
+
+/** Ranks of an instance have its process in common. */
+function instanceOf({ id, engine }: AgentModel): string {
+  return String(engine?.instancePid ?? `agent ${id}`);
+}
+
+function subjectOf(going: readonly Going[]): string {
+  const names = [...new Map(going.map(({ agent }) => [agent.id, agent.name])).values()];
+  return names.length === 1 ? names[0]! : `${plural(names.length, 'agent')} (${listed(names)})`;
+}
+
+function idsOf(going: readonly Going[]): AgentModel['id'][] {
+  return [...new Set(going.map(({ agent }) => agent.id))];
+}

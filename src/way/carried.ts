@@ -1,0 +1,157 @@
+/** Which agents' bytes a counter carries: the set of agents whose bytes explain it best. Pure. */
+
+/** An answer about one agent. `undecided`: its bytes cannot be told from others'. */
+export type Carried = 'certain' | 'likely' | 'not' | 'undecided';
+
+/** Bytes of a counter for each byte of an agent: headers of packets add up to 13 % at small frames. */
+const LEAST_RATIO = 0.96;
+const MOST_RATIO = 1.15;
+/** The same for a set that only an even pace supports: of nine agents, eight with more headers would look like all. */
+const MOST_LIKELY_RATIO = 1.1;
+/** Below this part of an agent's bytes a counter carries none of it: acknowledgements take up to 3 %. */
+const NOTHING = 0.06;
+/** Bytes reach a counter and the ring at different moments of a window. */
+const NOISE = 0.03;
+const NOISE_BYTES = 64 * 1024;
+/** A set must explain the counter so many times better than any set that differs in the agent. */
+const CLEARLY = 3;
+/** Other traffic of at most this part counts as none. */
+const NO_OTHERS = 0.08;
+/** All sets of so many agents are tried: 1024 at most. More agents than windows allow cannot be told apart. */
+const MOST_AGENTS = 10;
+const WINDOWS_EACH = 2;
+/** What a counter carries of an agent beyond the best set must be below this part, if it carries none of it. */
+const MOST_LEFT = 0.4;
+
+interface Fit {
+  /** Bit i: agent i. */
+  readonly set: number;
+  /** Sum of squared errors, with what noise explains. */
+  readonly error: number;
+  /** Bytes of others in a window, and bytes of the counter for each byte of the set. */
+  readonly others: number;
+  readonly ratio: number;
+  /** False if the counter follows the set, but by another part than all of its bytes. */
+  readonly isWhole: boolean;
+}
+
+export interface CarriedBytes {
+  readonly agents: readonly Carried[];
+  /** Bytes of the counter for each byte of those that it carries. */
+  readonly ratio: number;
+}
+
+/** `counter`: bytes in each window. `moved`: bytes of each agent in each window. */
+export function carriedBytes(counter: readonly number[], moved: readonly (readonly number[])[]): CarriedBytes {
+  const total = sumOf(counter);
+  // A counter cannot carry what is more than itself.
+  const open = moved.flatMap((bytes, i) => (total <= NOTHING * sumOf(bytes) ? [] : [i]));
+  const answers = moved.map((): Carried => 'not');
+  if (open.length === 0) return { agents: answers, ratio: 0 };
+  const rows = open.map((i) => moved[i]!);
+  if (rows.length > MOST_AGENTS || rows.length * WINDOWS_EACH > counter.length) {
+    for (const i of open) answers[i] = 'undecided';
+    return { agents: answers, ratio: 0 };
+  }
+  const fits = fitsOf(counter, rows);
+  const best = fits.reduce((least, fit) => (fit.error < least.error ? fit : least));
+  const left = counter.map((bytes, window) => bytes - best.ratio * bytesOf(best.set, rows, window));
+  open.forEach((agent, i) => {
+    const answer = answerOf(1 << i, best, fits, total / counter.length);
+    const { part, width } = partOf(left, rows[i]!);
+    answers[agent] = answer === 'not' && part > width && part + width > MOST_LEFT ? 'undecided' : answer;
+  });
+  return { agents: answers, ratio: best.ratio };
+}
+
+function answerOf(agent: number, best: Fit, fits: readonly Fit[], mean: number): Carried {
+  const isIn = (best.set & agent) !== 0;
+  if (isIn && !best.isWhole) return 'undecided';
+  let against = Infinity;
+  for (const { set, error } of fits) if (((set & agent) !== 0) !== isIn) against = Math.min(against, error);
+  if (against > CLEARLY * best.error) return isIn ? 'certain' : 'not';
+  // At an even pace any traffic explains a counter. One set that explains all of it is likely.
+  const alone = fits.filter(
+    ({ set, others, ratio, error, isWhole }) =>
+      isWhole && set !== 0 && ratio <= MOST_LIKELY_RATIO && others <= NO_OTHERS * mean && error <= CLEARLY * best.error,
+  );
+  const within = alone.filter(({ set }) => (set & agent) !== 0).length;
+  if (alone.length === 0 || (within > 0 && within < alone.length)) return 'undecided';
+  return within > 0 ? 'likely' : 'not';
+}
+
+/** Returns the best line of the counter over each set of agents, from sums of products: no set is added up by windows. */
+function fitsOf(counter: readonly number[], rows: readonly (readonly number[])[]): Fit[] {
+  const windows = counter.length;
+  const products = rows.map((one) => rows.map((other) => product(one, other)));
+  const withCounter = rows.map((row) => product(row, counter));
+  const [sums, y, yy] = [rows.map(sumOf), sumOf(counter), product(counter, counter)];
+  const noise = counter.reduce((sum, bytes) => sum + (NOISE * bytes + NOISE_BYTES) ** 2, 0);
+  const [xs, xxs, xys] = [0, 1, 2].map(() => new Float64Array(2 ** rows.length)) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
+  const fits: Fit[] = [];
+  for (let set = 0; set < xs.length; set++) {
+    if (set > 0) {
+      const last = 31 - Math.clz32(set);
+      const others = set ^ (1 << last);
+      const crossed = products[last]!.reduce((sum, one, i) => ((others >> i) & 1 ? sum + one : sum), 0);
+      xs[set] = xs[others]! + sums[last]!;
+      xys[set] = xys[others]! + withCounter[last]!;
+      xxs[set] = xxs[others]! + 2 * crossed + products[last]![last]!;
+    }
+    const [x, xx, xy] = [xs[set]!, xxs[set]!, xys[set]!];
+    const spread = xx - (x * x) / windows;
+    const isEven = spread <= 1e-9 * xx;
+    const part = isEven ? (x === 0 ? 1 : y / x) : (xy - (x * y) / windows) / spread;
+    let ratio = clamp(part);
+    let others = (y - ratio * x) / windows;
+    if (others < 0) {
+      ratio = clamp(xy / xx);
+      others = 0;
+    }
+    const errorOf = (slope: number, base: number): number =>
+      Math.max(
+        0,
+        yy + windows * base * base + slope * slope * xx - 2 * base * y - 2 * slope * xy + 2 * slope * base * x,
+      );
+    const free = errorOf(part, (y - part * x) / windows);
+    const width = isEven ? Infinity : 3 * Math.sqrt(free / (windows - 2) / spread);
+    const isWhole = part + width >= LEAST_RATIO && part - width <= MOST_RATIO;
+    fits.push({ set, error: noise + errorOf(ratio, others), others, ratio, isWhole });
+  }
+  return fits;
+}
+
+/** Returns the part of the bytes that a counter carries, with the width of its uncertainty, from how both change. */
+export function partOf(
+  counter: readonly number[],
+  moved: readonly number[],
+): { readonly part: number; readonly width: number } {
+  const count = counter.length;
+  const [meanX, meanY] = [sumOf(moved) / count, sumOf(counter) / count];
+  const spread = moved.reduce((sum, x) => sum + (x - meanX) ** 2, 0);
+  if (spread === 0 || count < 4) return { part: 0, width: Infinity };
+  const part = moved.reduce((sum, x, i) => sum + (x - meanX) * (counter[i]! - meanY), 0) / spread;
+  const others = meanY - part * meanX;
+  const error = counter.reduce((sum, y, i) => sum + (y - others - part * moved[i]!) ** 2, 0) / (count - 2);
+  return { part, width: 3 * Math.sqrt(error / spread) };
+}
+
+function bytesOf(set: number, rows: readonly (readonly number[])[], window: number): number {
+  return rows.reduce((sum, row, i) => ((set >> i) & 1 ? sum + row[window]! : sum), 0);
+}
+
+function clamp(ratio: number): number {
+  return Math.min(MOST_RATIO, Math.max(LEAST_RATIO, ratio));
+}
+
+function product(one: readonly number[], other: readonly number[]): number {
+  return one.reduce((sum, value, i) => sum + value * other[i]!, 0);
+}
+
+export function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, one) => sum + one, 0);
+}
