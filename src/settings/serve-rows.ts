@@ -286,6 +286,7 @@ export const SERVE_ROWS = {
     needs: 'server',
     flag: { name: 'sysPath', takes: '<dir>' },
     group: 'HTTP server',
+    variables: [{ name: 'NIXL_OTEL_SYS_PATH' }],
     default: '/sys',
     description: "the host's /sys, with the counters of its RDMA ports: that of a container has none",
     details: '[Which way](way.md) needs it.',

@@ -120,6 +120,10 @@ class Judgement {
     this.#answers ??= this.#answerAll();
     const answers = Object.entries(this.#answers.get(agent.id) ?? {}) as [CountedWay, Answer][];
     const carries = answers.filter(([, { carried }]) => carried === 'certain' || carried === 'likely');
+    // Files of a network pass both. Otherwise the same bytes cannot go by two ways.
+    if (carries.length > 1 && carries.every(([kind]) => kind !== 'storage')) {
+      return unknown('its way changes, or two ports gain as many bytes as it moves');
+    }
     const parts = answers.filter(([, { carried }]) => carried === 'part');
     const by = carries.length > 0 ? carries : parts;
     if (by.length > 0) {
@@ -209,10 +213,20 @@ function splitOf(
   moved: readonly number[],
 ): Pick<Answer, 'carried' | 'ports' | 'ratio'> | undefined {
   const parts = counters
-    .map(({ ports, bytes }) => ({ ports, ...partOf(bytes, moved) }))
-    .filter(({ part, width }) => width < LEAST_PART && part >= LEAST_PART);
+    .map(({ ports, bytes }) => ({ ports, bytes, ...partOf(bytes, moved) }))
+    .filter(({ bytes, part, width }) => width < LEAST_PART && part >= LEAST_PART && isEqualInHalves(bytes, moved));
   if (parts.length === 0) return undefined;
   return { carried: 'part', ports: parts.flatMap(({ ports }) => ports), ratio: sumOf(parts.map(({ part }) => part)) };
+}
+
+/** A way that changes is no split one. */
+function isEqualInHalves(counter: readonly number[], moved: readonly number[]): boolean {
+  const half = Math.floor(moved.length / 2);
+  const [earlier, later] = [
+    partOf(counter.slice(0, half), moved.slice(0, half)),
+    partOf(counter.slice(-half), moved.slice(-half)),
+  ];
+  return Math.abs(earlier.part - later.part) < 2 * LEAST_PART;
 }
 
 function undecidedText(open: readonly (readonly [CountedWay, Answer])[]): string {

@@ -310,7 +310,9 @@ describe.runIf(tools !== undefined)('the chart', () => {
     expect(verdictOf(dynamo)).toEqual({ level: 'restricted' });
     const { level, forbidden } = verdictOf({ image });
     expect(level).toBe('privileged');
-    expect(forbidden).toBe('host namespaces (hostPID=true), hostPath volumes (volumes "container-logs", "host")');
+    expect(forbidden).toBe(
+      'host namespaces (hostPID=true), hostPath volumes (volumes "container-logs", "host", "host-sys")',
+    );
   });
 
   describe('nixl-otel as it is rendered', () => {

@@ -300,7 +300,13 @@ const special: Situation[] = [
   },
 ];
 
-export const SITUATIONS: readonly Situation[] = [...alone, ...withOthers, ...several, ...special];
+/** By what the table of docs/way.md calls them. */
+export const SITUATIONS: Readonly<Record<string, readonly Situation[]>> = {
+  'one agent, four paces by each way': alone,
+  'other traffic': withOthers,
+  'several agents': several,
+  'rails, bonds, files, changes, hidden counters': special,
+};
 
 /** Deterministic numbers from 0 to 1. */
 function randomOf(seed: number): () => number {

@@ -2,6 +2,7 @@
 import { momentText } from '../../ground/figures/clock.js';
 import { binaryText, bytesRateText, listed, numberText, plural, timeText } from '../../ground/figures/figure.js';
 import { isSlowAlarm, type SlowClass, type SlowFact } from '../slowness/slow-facts.js';
+import { wayText } from '../../way/way.js';
 import type { Finding, VerdictInput } from './types.js';
 
 /** What the times of the sizes tell. */
@@ -48,7 +49,9 @@ const SAME_CAUSE = 1 / 3;
 /** Growth that stands out from chance, as a part of the usual time. */
 const VISIBLE = 0.5;
 
-export function slowFindings({ slowness = [], takenMs }: Pick<VerdictInput, 'slowness' | 'takenMs'>): Finding[] {
+type SlowInput = Pick<VerdictInput, 'slowness' | 'takenMs'> & Partial<Pick<VerdictInput, 'agents'>>;
+
+export function slowFindings({ slowness = [], takenMs, agents = [] }: SlowInput): Finding[] {
   const groups = new Map<string, SlowFact[]>();
   for (const fact of slowness) {
     const key = `${fact.kind} ${causeOf(fact)} ${fact.direction}`;
@@ -57,10 +60,10 @@ export function slowFindings({ slowness = [], takenMs }: Pick<VerdictInput, 'slo
   return [...groups.values()]
     .map((facts) => [...facts].sort((a, b) => b.factor - a.factor))
     .sort(([a], [b]) => Number(isSlowAlarm(b!)) - Number(isSlowAlarm(a!)) || b!.factor - a!.factor)
-    .map((facts) => findingOf(facts, takenMs));
+    .map((facts) => findingOf(facts, takenMs, agents));
 }
 
-function findingOf(facts: readonly SlowFact[], takenMs: number): Finding {
+function findingOf(facts: readonly SlowFact[], takenMs: number, agents: VerdictInput['agents']): Finding {
   const worst = facts[0]!;
   const { kind, name } = worst;
   const { word, advice } = TEXTS[causeOf(worst)];
@@ -71,13 +74,24 @@ function findingOf(facts: readonly SlowFact[], takenMs: number): Finding {
     kind,
     ...(isSlowAlarm({ kind }) ? { tone: 'warn', shape: 'triangle' } : { tone: 'info', shape: 'clock' }),
     word,
-    sentence: `${subject}: ${whatOf(worst)} ${kind === 'cold-start' ? 'at' : 'since'} ${momentText(sinceMs, takenMs)}. ${whyOf(worst)}`,
+    sentence: `${subject}: ${whatOf(worst)} ${kind === 'cold-start' ? 'at' : 'since'} ${momentText(sinceMs, takenMs)}. ${whyOf(worst)}${goingText(worst, agents, takenMs)}`,
     ...(advice !== undefined && { advice }),
     agents: facts.map(({ id }) => id),
     sinceMs,
     size: { value: worst.factor, text: `${numberText(worst.factor)} times as long` },
     cause: whyOf(worst),
   };
+}
+
+/** The way of the worst agent's bytes, if it is known, and the one before it. */
+function goingText({ id, kind, direction }: SlowFact, agents: VerdictInput['agents'], takenMs: number): string {
+  const way = kind === 'cold-start' ? undefined : agents.find((agent) => agent.id === id)?.way;
+  const going = direction === 'transmit' ? way?.tx : way?.rx;
+  const text = going && wayText(going);
+  if (going === undefined || text === undefined || going.kind === 'neither') return '';
+  const before =
+    going.before === undefined ? '' : ` since ${momentText(going.sinceMs, takenMs)}, before ${going.before}`;
+  return `. Its bytes go ${text}${before}`;
 }
 
 function whatOf({ kind, direction, factor, againstOthers, oneDirection }: SlowFact): string {

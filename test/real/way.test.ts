@@ -1,0 +1,112 @@
+/** The way of real NIXL agents with UCX: by TCP between two network namespaces, and by shared memory within one. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished, test } from 'vitest';
+import type { AgentsAnswer } from '../../src/view/answers/answer.js';
+import type { ServedAgent } from '../../src/view/model/agent-model.js';
+import { wayText } from '../../src/way/way.js';
+import { run, start, temporaryDirectory, until } from '../cli/command.js';
+import { provideNixl } from './tools.js';
+
+const packages = await provideNixl();
+const NEWEST = '1.5.1';
+const PROGRAM = new URL('nixl/movers.py', import.meta.url).pathname;
+const [HERE, THERE] = ['nixl-otel-here', 'nixl-otel-there'];
+
+/** Makes two network namespaces that are joined by one interface each, `eth0`. Returns why that is not possible. */
+function joinedNamespaces(): string | undefined {
+  const ip = (...args: string[]): string => {
+    const { error, status, stderr } = spawnSync('ip', args, { encoding: 'utf8' });
+    return error === undefined ? (status === 0 ? '' : stderr.trim()) : error.message;
+  };
+  const remove = (): void => {
+    for (const name of [HERE, THERE]) ip('netns', 'delete', name);
+  };
+  remove(); // of a run that was killed
+  const steps = [
+    ['netns', 'add', HERE],
+    ['netns', 'add', THERE],
+    ['link', 'add', 'eth0', 'netns', HERE, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', THERE],
+    ...[HERE, THERE].flatMap((name, i) => [
+      ['-n', name, 'address', 'add', `10.77.0.${i + 1}/24`, 'dev', 'eth0'],
+      ['-n', name, 'link', 'set', 'eth0', 'up'],
+      ['-n', name, 'link', 'set', 'lo', 'up'],
+    ]),
+  ];
+  for (const step of steps) {
+    const problem = ip(...step);
+    if (problem === '') continue;
+    remove();
+    return problem;
+  }
+  onTestFinished(remove);
+  return undefined;
+}
+
+/** Starts a program in a namespace. It ends with the test. */
+function startIn(namespace: string, command: readonly string[], env: Record<string, string> = {}): ChildProcess {
+  const stdio = ['pipe', 'pipe', 'inherit'] as const;
+  const child = spawn('ip', ['netns', 'exec', namespace, ...command], {
+    env: { ...process.env, ...env },
+    stdio: [...stdio],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+async function lineOf(child: ChildProcess): Promise<string> {
+  for await (const line of createInterface({ input: child.stdout! })) return line;
+  throw new Error('it ended without a line');
+}
+
+/** Traffic that is not NIXL's: two megabytes at a time, with pauses. */
+const TALK = `
+import random, socket, sys, time
+if sys.argv[1] == "take":
+    door = socket.create_server(("10.77.0.2", 5077)); print("open", flush=True)
+    talk, _ = door.accept()
+    while talk.recv(65536): pass
+talk = socket.create_connection(("10.77.0.2", 5077))
+while True:
+    talk.sendall(bytes(2 << 20)); time.sleep(random.uniform(0.1, 2))
+`;
+
+test.skipIf(packages === undefined)('TCP of one agent and shared memory of another are told apart', async (context) => {
+  const problem = joinedNamespaces();
+  if (problem !== undefined) return context.skip(`no network namespaces: ${problem}`);
+  const directory = temporaryDirectory();
+  const mover = (namespace: string, tls: string, ...args: string[]): ChildProcess =>
+    startIn(namespace, ['python3', PROGRAM, ...args], {
+      PYTHONPATH: packages!.get(NEWEST)!,
+      ...{ NIXL_LOG_LEVEL: 'FATAL', UCX_TLS: tls, UCX_NET_DEVICES: 'all' },
+      ...{ NIXL_TELEMETRY_ENABLE: 'y', NIXL_TELEMETRY_DIR: directory },
+    });
+  const pair = async (tls: string, name: string, [from, to]: readonly [string, string]): Promise<void> => {
+    const receiver = mover(to, tls, 'receive', `${name}-receiver`);
+    const writer = mover(from, tls, 'write', name, '4');
+    writer.stdin!.write(`${await lineOf(receiver)}\n`);
+    await lineOf(writer);
+  };
+  await lineOf(startIn(THERE, ['python3', '-c', TALK, 'take']));
+  startIn(HERE, ['python3', '-c', TALK, 'give']);
+  await pair('tcp', 'by-tcp', [HERE, THERE]);
+  await pair('all', 'by-memory', [HERE, HERE]);
+  const serve = start(['serve', '--dir', directory, '--port', '0']);
+  const [url] = await serve.says(/http:\S+metrics/);
+  const agents = async (): Promise<readonly ServedAgent[]> =>
+    ((await (await fetch(new URL('/api/v1/agents', url))).json()) as AgentsAnswer<ServedAgent>).agents;
+  const wayOf = async (name: string): Promise<ServedAgent['way']> =>
+    (await agents()).find(({ agent }) => agent === name)?.way;
+  for (const name of ['by-tcp', 'by-memory']) {
+    await until(async () => ((await wayOf(name))?.tx?.kind ?? 'unknown') !== 'unknown');
+  }
+  const [tcp, memory] = [await wayOf('by-tcp'), await wayOf('by-memory')];
+  expect([wayText(tcp!.tx!), wayText(memory!.tx!)]).toEqual(['tcp by eth0', 'neither']);
+  expect(tcp!.tx!.bytesPerByte).toBeGreaterThan(0.95);
+  expect(tcp!.tx!.bytesPerByte).toBeLessThan(1.16);
+  expect(tcp).toMatchObject({ backends: ['UCX'], devices: [], ucxTls: 'tcp', ucxNetDevices: 'all' });
+  expect((await wayOf('by-tcp-receiver'))?.tx).toBeUndefined();
+  const top = await run(['top', '--url', new URL('/metrics', url).href, '--once', '--json']);
+  expect(top.stdout).toContain('"by-tcp"');
+  await serve.stop();
+});
