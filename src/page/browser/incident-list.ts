@@ -34,7 +34,7 @@ export class IncidentList {
 /** Returns the marks of a chart. Ends of agents have marks of their own. */
 export function ribbonsOf(incidents: readonly Incident[], nowMs: number): Window['incidents'] {
   return incidents
-    .filter((incident) => !isMoment(incident))
+    .filter((incident) => !isMoment(incident) && incident.kind !== 'way') // a way lasts as long as its process
     .map(({ level, beginMs, endMs = nowMs }) => ({
       range: [beginMs / 1000, endMs / 1000],
       colour: level === 'alarm' ? 'bad' : 'info',
