@@ -9,7 +9,7 @@ export interface ByteCounts {
 }
 
 /** Returns the identity of the process's network namespace: `net:[4026531840]`; undefined if it is not visible. */
-export function networkOf(pid: number, procDir = '/proc'): string | undefined {
+export function networkNamespaceOf(pid: number, procDir = '/proc'): string | undefined {
   return attempt(() => readlinkSync(join(procDir, String(pid), 'ns/net')));
 }
 

@@ -1,7 +1,7 @@
 /** Which agents' bytes a counter carries: the set of agents whose bytes explain it best. Pure. */
 
 /** An answer about one agent. `undecided`: its bytes cannot be told from others'. */
-export type Carried = 'certain' | 'likely' | 'not' | 'undecided';
+export type Portion = 'certain' | 'likely' | 'not' | 'undecided';
 
 /** Bytes of a counter for each byte of an agent: headers of packets add up to 13 % at small frames. */
 const LEAST_RATIO = 0.96;
@@ -35,18 +35,18 @@ interface Fit {
   readonly isWhole: boolean;
 }
 
-export interface CarriedBytes {
-  readonly agents: readonly Carried[];
+export interface CounterShare {
+  readonly agents: readonly Portion[];
   /** Bytes of the counter for each byte of those that it carries. */
   readonly ratio: number;
 }
 
 /** `counter`: bytes in each window. `moved`: bytes of each agent in each window. */
-export function carriedBytes(counter: readonly number[], moved: readonly (readonly number[])[]): CarriedBytes {
+export function carriedBytes(counter: readonly number[], moved: readonly (readonly number[])[]): CounterShare {
   const total = sumOf(counter);
   // A counter cannot carry what is more than itself.
   const open = moved.flatMap((bytes, i) => (total <= NOTHING * sumOf(bytes) ? [] : [i]));
-  const answers = moved.map((): Carried => 'not');
+  const answers = moved.map((): Portion => 'not');
   if (open.length === 0) return { agents: answers, ratio: 0 };
   const rows = open.map((i) => moved[i]!);
   if (rows.length > MOST_AGENTS || rows.length * WINDOWS_EACH > counter.length) {
@@ -64,7 +64,7 @@ export function carriedBytes(counter: readonly number[], moved: readonly (readon
   return { agents: answers, ratio: best.ratio };
 }
 
-function answerOf(agent: number, best: Fit, fits: readonly Fit[], mean: number): Carried {
+function answerOf(agent: number, best: Fit, fits: readonly Fit[], mean: number): Portion {
   const isIn = (best.set & agent) !== 0;
   if (isIn && !best.isWhole) return 'undecided';
   let against = Infinity;

@@ -1,5 +1,5 @@
 /** Decides by which way the bytes of each agent go, from windows of bytes of agents and of counters. Pure. */
-import { type Carried, carriedBytes, partOf, sumOf } from './carried.js';
+import { type Portion, carriedBytes, partOf, sumOf } from './carried.js';
 import type { CountedWay, Way, WayKind } from './way.js';
 import { wayText } from './way.js';
 import { type AgentInWindow, mayCarry, type MovedBytes, type WayWindow } from './way-window.js';
@@ -38,8 +38,8 @@ interface Group {
   readonly counters: readonly string[];
 }
 
-interface Answer {
-  readonly carried: Carried | 'part';
+interface PortionOfGroup {
+  readonly carried: Portion | 'part';
   readonly ports: readonly string[];
   readonly ratio: number;
   /** Other agents that move, and ports with bytes: for the reason of an unknown way. */
@@ -94,7 +94,7 @@ class Judgement {
   readonly #windows: readonly WayWindow[];
   readonly #moved = new Map<number, number[]>();
   readonly #counted = new Map<string, { readonly counter: WayWindow['counters'][number]; readonly bytes: number[] }>();
-  #answers: Map<number, Partial<Record<CountedWay, Answer>>> | undefined;
+  #answers: Map<number, Partial<Record<CountedWay, PortionOfGroup>>> | undefined;
 
   constructor(windows: readonly WayWindow[], direction: Direction) {
     this.#windows = windows;
@@ -118,7 +118,7 @@ class Judgement {
       return unknown('it has moved bytes for too short a time');
     if (sumOf(moved) < LEAST_BYTES) return unknown('it moves too few bytes to find them among others');
     this.#answers ??= this.#answerAll();
-    const answers = Object.entries(this.#answers.get(agent.id) ?? {}) as [CountedWay, Answer][];
+    const answers = Object.entries(this.#answers.get(agent.id) ?? {}) as [CountedWay, PortionOfGroup][];
     const carries = answers.filter(([, { carried }]) => carried === 'certain' || carried === 'likely');
     // Files of a network pass both. Otherwise the same bytes cannot go by two ways.
     if (carries.length > 1 && carries.every(([kind]) => kind !== 'storage')) {
@@ -153,8 +153,8 @@ class Judgement {
     return row;
   }
 
-  #answerAll(): Map<number, Partial<Record<CountedWay, Answer>>> {
-    const answers = new Map<number, Partial<Record<CountedWay, Answer>>>();
+  #answerAll(): Map<number, Partial<Record<CountedWay, PortionOfGroup>>> {
+    const answers = new Map<number, Partial<Record<CountedWay, PortionOfGroup>>>();
     for (const group of this.#groups()) {
       for (const [id, answer] of this.#answersOf(group)) answers.set(id, { ...answers.get(id), [group.kind]: answer });
     }
@@ -182,7 +182,7 @@ class Judgement {
     return groups.map(({ kind, agents, counters }) => ({ kind, agents: [...agents], counters: [...counters] }));
   }
 
-  #answersOf({ agents, counters }: Group): [id: number, answer: Answer][] {
+  #answersOf({ agents, counters }: Group): [id: number, answer: PortionOfGroup][] {
     const moved = agents.map((id) => this.#rowOf(id));
     const rows = counters.map((key) => this.#counted.get(key)!).filter(({ bytes }) => sumOf(bytes) > 0);
     const singles = rows.map(({ counter, bytes }) => ({ ports: [counter.port], bytes }));
@@ -211,7 +211,7 @@ class Judgement {
 function splitOf(
   counters: readonly { readonly ports: readonly string[]; readonly bytes: readonly number[] }[],
   moved: readonly number[],
-): Pick<Answer, 'carried' | 'ports' | 'ratio'> | undefined {
+): Pick<PortionOfGroup, 'carried' | 'ports' | 'ratio'> | undefined {
   const parts = counters
     .map(({ ports, bytes }) => ({ ports, bytes, ...partOf(bytes, moved) }))
     .filter(({ bytes, part, width }) => width < LEAST_PART && part >= LEAST_PART && isEqualInHalves(bytes, moved));
@@ -229,7 +229,7 @@ function isEqualInHalves(counter: readonly number[], moved: readonly number[]): 
   return Math.abs(earlier.part - later.part) < 2 * LEAST_PART;
 }
 
-function undecidedText(open: readonly (readonly [CountedWay, Answer])[]): string {
+function undecidedText(open: readonly (readonly [CountedWay, PortionOfGroup])[]): string {
   const ports = open.flatMap(([, answer]) => answer.ports);
   const others = Math.max(...open.map(([, { besides }]) => besides));
   const place = [...new Set(ports)].slice(0, 2).join(' and ');

@@ -61,7 +61,7 @@ export function wayText({ kind, ports }: Way): string | undefined {
 }
 
 /** Returns the ways of both directions as one text; undefined if none is known. */
-export function pathText({ tx, rx }: Pick<AgentPath, 'tx' | 'rx'>): string | undefined {
+export function waysText({ tx, rx }: Pick<AgentPath, 'tx' | 'rx'>): string | undefined {
   const [sent, received] = [tx && wayText(tx), rx && wayText(rx)];
   if (sent === undefined || received === undefined || sent === received) return sent ?? received;
   return `tx ${sent}, rx ${received}`;
@@ -76,6 +76,6 @@ export function wayReason({ kind, why, bytesPerByte, windows, sure, ports }: Way
   const ratio =
     bytesPerByte === undefined
       ? ''
-      : `${listed(ports)} carried ${bytesPerByte.toFixed(2)} bytes for each of its bytes; `;
+      : `${listed(ports)} carried ${numberText(bytesPerByte)} bytes for each of its bytes; `;
   return `${ratio}${seen}${sure === 'likely' ? ', at an even pace, so that other traffic could look alike' : ''}`;
 }

@@ -29,6 +29,7 @@ describe('settings of serve', () => {
       page: 'on',
       state: 'on',
       acceptAfter: 86_400_000,
+      sysPath: '/sys',
       endedKept: 3_600_000,
       allocatePages: 'on',
       standby: 'off',

@@ -2,21 +2,21 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { interfacesOf, networkOf } from '../../src/host/interfaces.js';
+import { interfacesOf, networkNamespaceOf } from '../../src/host/interfaces.js';
 import { fileBytesOf, processPath } from '../../src/host/process-path.js';
 import { temporaryDirectory } from '../support/live.js';
 
 test('reads this process', () => {
   const bytes = interfacesOf(process.pid)!;
   expect(bytes.get('lo')!.sentBytes).toBe(bytes.get('lo')!.receivedBytes);
-  expect(networkOf(process.pid)).toMatch(/^net:\[\d+\]$/);
+  expect(networkNamespaceOf(process.pid)).toMatch(/^net:\[\d+\]$/);
   expect(processPath(process.pid, '/sys')).toEqual({ backends: [], devices: [] });
   expect(fileBytesOf(process.pid)!.calls.receivedBytes).toBeGreaterThan(0);
 });
 
 test('returns nothing of a process that is gone', () => {
   const gone = 2 ** 22 + 1;
-  expect([interfacesOf(gone), networkOf(gone), fileBytesOf(gone)]).toEqual([undefined, undefined, undefined]);
+  expect([interfacesOf(gone), networkNamespaceOf(gone), fileBytesOf(gone)]).toEqual([undefined, undefined, undefined]);
   expect(processPath(gone, '/sys')).toEqual({});
 });
 

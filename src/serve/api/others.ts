@@ -29,6 +29,7 @@ const OF_ONE: readonly (keyof ServedAgent)[] = [
   'memoryGrowth',
   'quietSinceMs',
   'engine',
+  'way',
   'gpus',
   'recentTransferTimeUs',
   'recentPostTimeUs',

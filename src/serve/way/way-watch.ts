@@ -1,5 +1,5 @@
 /** Reads the counters beside the samples of serve, and finds the way of each agent's bytes. */
-import { type ByteCounts, interfacesOf, networkOf } from '../../host/interfaces.js';
+import { type ByteCounts, interfacesOf, networkNamespaceOf } from '../../host/interfaces.js';
 import { fileBytesOf, processPath, type ProcessPath } from '../../host/process-path.js';
 import { rdmaBytes, rdmaPorts, type RdmaPort } from '../../host/rdma-ports.js';
 import { initialEnvironment } from '../../shm-bridge/agent-process.js';
@@ -34,7 +34,7 @@ interface Known extends ProcessPath {
 /** Sums of an agent or a counter at the last sample. */
 type Sums = ReadonlyMap<string, ByteCounts>;
 
-interface Reading {
+interface CounterReading {
   readonly takenMs: number;
   readonly agents: Sums;
   readonly counters: Sums;
@@ -46,7 +46,7 @@ export class WayWatch {
   readonly #judge = new WayJudge();
   #known = new Map<number, Known>();
   #ports: { readonly list: readonly RdmaPort[]; readonly readMs: number } | undefined;
-  #last: Reading | undefined;
+  #last: CounterReading | undefined;
   #hostPorts: readonly HostPort[] = [];
 
   /** `sysDir`: the host's /sys, as this process sees it. `procDir`: for tests. */
@@ -135,7 +135,7 @@ export class WayWatch {
       pid,
       ...{ readMs, hadMoved },
       ...processPath(pid, this.#sysDir, this.#procDir),
-      network: networkOf(pid, this.#procDir),
+      network: networkNamespaceOf(pid, this.#procDir),
       ucxTls: variables?.get('UCX_TLS'),
       ucxNetDevices: variables?.get('UCX_NET_DEVICES'),
     };
@@ -171,7 +171,7 @@ function keyOf(kind: CounterInWindow['kind'], scope: string, port: string): stri
 }
 
 /** Bytes of a port, and those of a second since the last reading. */
-function speedOf({ device, name }: RdmaPort, now: Reading, last: Reading | undefined): Partial<HostPort> {
+function speedOf({ device, name }: RdmaPort, now: CounterReading, last: CounterReading | undefined): Partial<HostPort> {
   const key = keyOf('rdma', device, name);
   const bytes = now.counters.get(key);
   if (bytes === undefined) return {};

@@ -3,7 +3,7 @@
  * module, too.
  */
 import { type AgentModel, type AgentState, errorsOf, mayHaveLostMore, requestsOf } from './agent-model.js';
-import { pathText } from '../../way/way.js';
+import { waysText } from '../../way/way.js';
 import type { AgentRow } from './rows.js';
 
 export interface AgentColumn {
@@ -46,7 +46,7 @@ const time = (times: 'transferTimeUs' | 'postTimeUs', of: 'p50' | 'p90' | 'p99' 
   }) as const;
 
 function pathOf({ way }: AgentModel): string | undefined {
-  return way && pathText(way);
+  return way && waysText(way);
 }
 
 export const AGENT_COLUMNS: readonly AgentColumn[] = [
@@ -135,7 +135,7 @@ export const AGENT_COLUMNS: readonly AgentColumn[] = [
     unit: 'text',
     value: ({ agent }) => (pathOf(agent) === undefined ? undefined : pathOf(agent)!.charCodeAt(0)),
     text: pathOf,
-    top: { heading: 'WAY', from: 180, screenOnly: true },
+    top: { heading: 'WAY', from: 220, screenOnly: true },
     page: { heading: 'Way', from: 1700 },
   },
   {

@@ -57,7 +57,7 @@ function sourceOf(snapshots: readonly Snapshot[], customErrors: readonly CustomE
     sample,
     failingExporters: [],
     judge: { facts: [], unjudged: 0 },
-    ways: { of: () => undefined, ports: [] },
+    ways: { of: () => ({}), ports: [] },
     engineOf: () => ({ engine: 'vllm' }),
     gpusOf: (id: number) => `${id},7`,
     processOf: (id: number) => ({ uid: 1000, rank: String(id), gpuModels: ['H100'] }),
