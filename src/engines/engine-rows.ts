@@ -15,6 +15,8 @@ export interface Launch {
 
 export interface EngineRow {
   readonly engine: string;
+  /** Its name as people write it; absent if its command alone does not tell that agents will follow. */
+  readonly name?: string;
   /** Title of a process that renamed itself. */
   readonly title?: RegExp;
   /** Command line of the agent's process or of an ancestor, joined by blanks. */
@@ -54,6 +56,7 @@ function behind(argv: readonly string[], word: string): string | undefined {
 export const ENGINES: readonly EngineRow[] = [
   {
     engine: 'dynamo',
+    name: 'Dynamo',
     command: /(?:^| )-m dynamo\.(?:vllm|sglang|trtllm)\b/,
     about: (launch) => ({
       instance: port(launch.variable('DYN_SYSTEM_PORT')) ?? port(launch.flag('--port')),
@@ -64,6 +67,7 @@ export const ENGINES: readonly EngineRow[] = [
   },
   {
     engine: 'vllm',
+    name: 'vLLM',
     title: /^VLLM::/,
     command: /(?:^|[/ ])vllm serve(?: |$)|(?:^| )-m vllm\.entrypoints\b/,
     about: (launch) => {
@@ -78,6 +82,7 @@ export const ENGINES: readonly EngineRow[] = [
   },
   {
     engine: 'sglang',
+    name: 'SGLang',
     title: /^(?:sglang|sgl_diffusion)::/,
     command: /(?:^| )-m sglang\.launch_server\b|(?:^|[/ ])sglang serve(?: |$)/,
     about: (launch) => {
@@ -92,6 +97,7 @@ export const ENGINES: readonly EngineRow[] = [
   },
   {
     engine: 'trtllm',
+    name: 'TensorRT-LLM',
     command: /(?:^|[/ ])trtllm-(?:serve|llmapi-launch)(?: |$)|(?:^| )-m tensorrt_llm\b/,
     about: (launch) => ({
       instance: port(launch.flag('--port')),

@@ -85,6 +85,12 @@ function builtIn(agent: string, lines: Lineage): EngineIdentity {
   });
 }
 
+/** Returns the name of the engine that a command line starts; undefined if it starts none. */
+export function engineStartedBy(line: ProcessLine): string | undefined {
+  if (isShellText(line)) return undefined;
+  return ENGINES.find(({ name, command }) => name !== undefined && command.test(commandOf(line)))?.name;
+}
+
 /** Returns the first row of which a process is, and the nearest process with the command line of that engine. */
 function launchOf(lines: Lineage): [row?: EngineRow, launched?: ProcessLine | undefined] {
   for (const row of ENGINES) {

@@ -1,5 +1,5 @@
 /** Directories and globs without rings: one line in the log, and an entry among the problems. */
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
@@ -9,9 +9,11 @@ import { NO_RINGS_AFTER_MS } from '../../src/instrumentation/feed/place-problems
 import { SourceFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
 import { tallyOptions } from '../../src/mapping/index.js';
 import { openSource, RingWriter } from '../../src/shm-bridge/index.js';
+import { startingEngines } from '../../src/shm-bridge/starting-engines.js';
 import type { SourceOptions } from '../../src/shm-bridge/types.js';
-import { RunningCommand, start, temporaryDirectory } from '../cli/command.js';
+import { RunningCommand, start, temporaryDirectory, until } from '../cli/command.js';
 import { dist } from '../support/child.js';
+import { compiledProgram } from '../support/preload.js';
 import { ManualReader } from './readers.js';
 
 let lines: string[];
@@ -154,6 +156,26 @@ describe('a place without rings', () => {
     rmSync(path.join(directory, 'agent-1'));
     expect((await feed.collect({}))!.problems).toEqual([]);
     expect(lines).toHaveLength(1);
+  });
+
+  it('is reported with the engines that start, and again once none does', async () => {
+    const directory = temporaryDirectory();
+    const { feed, after } = feedAt({ directories: [directory] });
+    const program = path.join(temporaryDirectory(), 'vllm');
+    symlinkSync(compiledProgram('engine.c'), program);
+    const environment = { WORKERS: '', NIXL_TELEMETRY_DIR: directory };
+    const engine = new RunningCommand(program, ['serve', 'org/model'], environment);
+    await until(() => startingEngines(directory) !== undefined);
+    after(NO_RINGS_AFTER_MS);
+    await feed.collect({});
+    await engine.stop('SIGKILL');
+    await until(() => startingEngines(directory) === undefined);
+    after(2 * NO_RINGS_AFTER_MS);
+    await feed.collect({});
+    expect(lines).toEqual([
+      expect.stringContaining('there are no files after 30 s; 1 vLLM instance is starting: an engine makes its agents'),
+      expect.stringContaining('there are no files after 30 s; agents write rings with'),
+    ]);
   });
 
   it('is reported if its files are no rings', async () => {

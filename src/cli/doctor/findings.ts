@@ -121,6 +121,10 @@ export const FINDINGS = {
     'No agent writes here: agents need these variables, and NIXL_TELEMETRY_EXPORTER unset.',
     'export NIXL_TELEMETRY_ENABLE=y NIXL_TELEMETRY_DIR=DIR # then start the agents',
   ),
+  'rings-to-come': note(
+    'An engine makes its agents once it has loaded its model, minutes after its start.',
+    'nixl-otel doctor --dir DIR # again, once the engine answers requests',
+  ),
   'unknown-wire-version': problem(
     'A newer NIXL than this package knows wrote the ring. The reader does not change the file.',
     'npm install opentelemetry-instrumentation-nixl@latest',

@@ -2,6 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { missingSights } from '../../shm-bridge/process-sight.js';
+import { startingEngines } from '../../shm-bridge/starting-engines.js';
 import { findWriters, inspectRing } from '../../shm-bridge/ring.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { plural } from '../../ground/figures/figure.js';
@@ -48,6 +49,11 @@ export async function ringFindings(
   force: boolean,
 ): Promise<DoctorFinding[]> {
   if (rings.length === 0) {
+    const starting = startingEngines(directory);
+    if (starting !== undefined) {
+      const what = `the directory has no rings yet: ${starting}`;
+      return [finding('rings-to-come', { subject, what, values: { DIR: subject } })];
+    }
     return [finding('no-rings', { subject, what: 'the directory has no rings', values: { DIR: subject } })];
   }
   const ready = rings.filter(({ state }) => state === 'ready');

@@ -1,4 +1,5 @@
 /** Problems of places without rings, as states and as text. Pure. */
+import { dirname } from 'node:path';
 import { intervalText } from '../../ground/figures/clock.js';
 import { oneLine } from '../../ground/one-line.js';
 import { spaceShortage } from '../../shm-bridge/place-space.js';
@@ -10,10 +11,17 @@ export const NO_RINGS_AFTER_MS = 30_000;
 const WITHOUT_SPACE =
   'the kernel ends an agent whose ring finds no space (SIGBUS): remove rings of ended agents, or enlarge the file system';
 
-/** Returns at most one problem per place. `watchedMs`: time since the search of the places began. */
-export function placeProblems(places: readonly PlaceStatus[], watchedMs: number): RingProblem[] {
+/**
+ * Returns at most one problem per place. `watchedMs`: time since the search of the places began. `starting`: returns which engines
+ * start that would write into a directory, in words; called only for a place without rings.
+ */
+export function placeProblems(
+  places: readonly PlaceStatus[],
+  watchedMs: number,
+  starting: (directory: string) => string | undefined,
+): RingProblem[] {
   return places.flatMap((place) => {
-    const found = problemOf(place, watchedMs);
+    const found = problemOf(place, watchedMs, starting);
     return found === undefined ? [] : [{ path: place.path, ...found }];
   });
 }
@@ -29,7 +37,11 @@ export function placesText({ directories = [], globs = [] }: Pick<SourceOptions,
   return oneLine([...directories, ...globs].join(', '));
 }
 
-function problemOf(place: PlaceStatus, watchedMs: number): Omit<RingProblem, 'path'> | undefined {
+function problemOf(
+  place: PlaceStatus,
+  watchedMs: number,
+  starting: (directory: string) => string | undefined,
+): Omit<RingProblem, 'path'> | undefined {
   const { state, reason, given, hadRings } = place;
   const isRelative = !given.startsWith('/');
   const origin = isRelative ? `; it was given as ${given}, which is relative to the working directory` : '';
@@ -42,12 +54,15 @@ function problemOf(place: PlaceStatus, watchedMs: number): Omit<RingProblem, 'pa
   const shortage = spaceShortage(place.space);
   if (shortage !== undefined) return { state: 'no_space', reason: shortage };
   if (hadRings) return undefined;
-  if (watchedMs >= NO_RINGS_AFTER_MS) return { state: 'no_rings', reason: noRings(place) };
+  if (watchedMs >= NO_RINGS_AFTER_MS)
+    return { state: 'no_rings', reason: noRings(place, starting(place.isGlob ? dirname(place.path) : place.path)) };
   if (isRelative) return { state: 'relative', reason: `it was given as ${given}, and agents may write elsewhere` };
   return undefined;
 }
 
-function noRings({ files, isGlob }: PlaceStatus): string {
+function noRings({ files, isGlob }: PlaceStatus, starting: string | undefined): string {
   const found = files > 0 ? `none of its ${files} files is a ring` : isGlob ? 'no file matches' : 'there are no files';
-  return `${found} after ${intervalText(NO_RINGS_AFTER_MS)}; agents write rings with NIXL_TELEMETRY_ENABLE=y and this directory in NIXL_TELEMETRY_DIR`;
+  const soFar = `${found} after ${intervalText(NO_RINGS_AFTER_MS)}`;
+  if (starting !== undefined) return `${soFar}; ${starting}: an engine makes its agents once it has loaded its model`;
+  return `${soFar}; agents write rings with NIXL_TELEMETRY_ENABLE=y and this directory in NIXL_TELEMETRY_DIR`;
 }

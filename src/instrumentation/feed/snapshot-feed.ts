@@ -10,6 +10,7 @@ import type {
   SnapshotReader,
   SnapshotWants,
 } from '../../shm-bridge/index.js';
+import { startingEngines } from '../../shm-bridge/starting-engines.js';
 import { reasonOf } from '../../ground/errors.js';
 import { oneLine } from '../../ground/one-line.js';
 import type { TimeSlices } from '../../ground/time-slices.js';
@@ -78,6 +79,8 @@ const FIRST_CHECK_MS = 1000;
 /** Rare, because each check creates garbage. Before, each interval is twice the last one: another process may hold rings. */
 const CHECK_INTERVAL_MS = 30_000;
 
+const STARTING_INTERVAL_MS = 10_000;
+
 export class SourceFeed implements SnapshotFeed {
   readonly source: RingSource;
   readonly #log: DiagOnce;
@@ -92,6 +95,8 @@ export class SourceFeed implements SnapshotFeed {
   #check: NodeJS.Timeout;
   /** Time of the last snapshot whose problems were logged. */
   #loggedMs = -Infinity;
+  /** Which engines start, in words, for directories without rings, and when that was read. */
+  readonly #starting = new Map<string, { readonly text: string | undefined; readonly ms: number }>();
   /** False before the first check: a snapshot may lack rings that the start still finds. */
   #isSettled = false;
   /** Totals and recovered counts at end(). */
@@ -241,16 +246,30 @@ export class SourceFeed implements SnapshotFeed {
   #logged(snapshot: Snapshot): FeedSnapshot {
     this.#loggedMs = this.#now();
     const places = [
-      ...placeProblems(snapshot.places, this.#now() - this.#sinceMs),
+      ...placeProblems(snapshot.places, this.#now() - this.#sinceMs, (directory) => this.#startingEngines(directory)),
       ...this.#unseenLives.problems(snapshot.agents),
     ];
     this.#logRings(snapshot);
-    for (const problem of places) this.#log.warn(problem.path, `place ${problem.state}`, oneLine(placeLine(problem)));
+    for (const problem of places) {
+      // Once more when no engine starts any more.
+      const code = `place ${problem.state} ${problem.reason.includes(' starting: ')}`;
+      this.#log.warn(problem.path, code, oneLine(placeLine(problem)));
+    }
     return {
       ...snapshot,
       problems: [...places, ...snapshot.problems],
       problemCount: snapshot.problemCount + places.length,
     };
+  }
+
+  /** Reads all command lines, therefore rarely. */
+  #startingEngines(directory: string): string | undefined {
+    const nowMs = this.#now();
+    const last = this.#starting.get(directory);
+    if (last !== undefined && nowMs - last.ms < STARTING_INTERVAL_MS) return last.text;
+    const text = startingEngines(directory);
+    this.#starting.set(directory, { text, ms: nowMs });
+    return text;
   }
 
   #logRings({ problems, stateProblems, openDirectories, agents }: Snapshot): void {

@@ -1,10 +1,11 @@
 /** doctor on directories and rings: rights, file systems, headers, writers, consumers. */
-import { chmodSync, existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FINDINGS } from '../../../src/cli/doctor/findings.js';
 import { INCOHERENT_FILE_SYSTEMS } from '../../../src/cli/doctor/directory-checks.js';
 import { inspectRing, openRing, RingWriter } from '../../../src/shm-bridge/index.js';
+import { startingEngines } from '../../../src/shm-bridge/starting-engines.js';
 import { MAY_BE_NOBODY, NOBODY, startAsNobody } from '../../support/as-nobody.js';
 import { compiledProgram, preloadable } from '../../support/preload.js';
 import { header } from '../../support/rings.js';
@@ -80,6 +81,17 @@ describe('finds', () => {
     const serve = `nixl-otel serve --dir ${path.dirname(file)}`;
     expect(troubles(diagnosis, file)).toMatchObject([{ finding: 'not-a-directory', mend: serve }]);
     expect(diagnosis.code).toBe(1);
+  });
+
+  it('a directory for which an engine is starting', async () => {
+    const directory = privateDirectory();
+    const program = path.join(temporaryDirectory(), 'vllm');
+    symlinkSync(compiledProgram('engine.c'), program);
+    new RunningCommand(program, ['serve', 'org/model'], { WORKERS: '', NIXL_TELEMETRY_DIR: directory });
+    await until(() => startingEngines(directory) !== undefined);
+    expect(troubles(await diagnose(['--dir', directory]), directory)).toMatchObject([
+      { status: 'note', finding: 'rings-to-come', what: 'the directory has no rings yet: 1 vLLM instance is starting' },
+    ]);
   });
 
   it('a directory in which any user may create rings', async () => {
