@@ -38,7 +38,7 @@ async function loadedBy(
 
 it.each([
   ['rings.js', 9],
-  ['testing.js', 51],
+  ['testing.js', 52],
 ])('%s loads no package at all, and at most %d files', async (entry, most) => {
   const { packages, files } = await loadedBy([path.join(ROOT, 'dist', entry)]);
   expect(packages).toEqual([]);
@@ -59,7 +59,7 @@ describe('a command loads what it needs:', () => {
     [10, commander, ['--help']],
     [42, commander, ['list', '--dir', 'RINGS']],
     [34, commander, ['read', 'RINGS/agent']],
-    [90, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [91, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
     [23, commander, ['doctor', '--help']],
     [69, withApi, ['config', 'schema']],
     [79, withApi, ['serve', '--help']],
