@@ -167,6 +167,7 @@ describe.runIf(tools !== undefined)('the chart', () => {
     const env = [
       { name: 'OTEL_RESOURCE_ATTRIBUTES', value: 'team=inference,host.name=$(NODE_NAME)' },
       { name: 'NIXL_OTEL_HOSTNAME', value: 'mine' },
+      { name: 'NIXL_OTEL_SYS_PATH', value: '/elsewhere' },
       { name: 'POD_NAME', value: 'of a DaemonSet' },
     ];
     const [spec] = podSpecs(tools.manifests({ image, env }));
@@ -311,7 +312,7 @@ describe.runIf(tools !== undefined)('the chart', () => {
     const { level, forbidden } = verdictOf({ image });
     expect(level).toBe('privileged');
     expect(forbidden).toBe(
-      'host namespaces (hostPID=true), hostPath volumes (volumes "container-logs", "host", "host-sys")',
+      'host namespaces (hostPID=true), hostPath volumes (volumes "container-logs", "host-sys", "host")',
     );
   });
 
