@@ -1,6 +1,7 @@
 /** Whether this process can see all processes of its host, and the right that it lacks otherwise. Linux only. */
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { visiblePids } from './agent-process.js';
 
 /** Inode of the PID namespace of the host: a constant of Linux. All processes of a host are visible there. */
 const HOST_PID_NAMESPACE = 'pid:[4026531836]';
@@ -25,9 +26,9 @@ export function isInHostPidNamespace(procDir = '/proc'): boolean {
  * them. Looks no further than the first process that is hidden. `procDir`, `user`: for tests.
  */
 export function missingSights(procDir = '/proc', user = process.geteuid!()): MissingSight[] {
-  const pids = readdirSync(procDir).filter((name) => /^\d+$/.test(name));
+  const pids = visiblePids(procDir);
   // With the mount option hidepid, /proc leaves out the processes that this one may not examine, the first one among them.
-  const hidden = pids.includes('1') ? pids.find((pid) => !mayExamine(procDir, pid)) : '1';
+  const hidden = pids.includes(1) ? pids.find((pid) => !mayExamine(procDir, pid)) : 1;
   return [
     ...(isInHostPidNamespace(procDir) ? [] : [NAMESPACE]),
     ...(hidden === undefined ? [] : [missingRight(procDir, user, hidden)]),
@@ -40,7 +41,7 @@ const NAMESPACE: MissingSight = {
   mend: 'share the PID namespace: hostPID or shareProcessNamespace in Kubernetes, --pid=host in Docker',
 };
 
-function missingRight(procDir: string, user: number, hidden: string): MissingSight {
+function missingRight(procDir: string, user: number, hidden: number): MissingSight {
   if (user !== 0) {
     const why = `user ${user} may not examine processes of other users`;
     return { kind: 'user', why, mend: "run it as the agents' user, or as root with the capability SYS_PTRACE" };
@@ -58,10 +59,10 @@ function missingRight(procDir: string, user: number, hidden: string): MissingSig
   };
 }
 
-function mayExamine(procDir: string, pid: string): boolean {
+function mayExamine(procDir: string, pid: number): boolean {
   try {
     // The kernel checks the right when the file is opened. A process may have ended.
-    closeSync(openSync(join(procDir, pid, 'maps'), 'r'));
+    closeSync(openSync(join(procDir, String(pid), 'maps'), 'r'));
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'EACCES';

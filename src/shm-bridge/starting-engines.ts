@@ -1,10 +1,10 @@
 /** Engines of this host that load their models: they make agents minutes after their start. Linux only. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { engineStartedBy } from '../engines/identify.js';
 import { attempt } from '../ground/errors.js';
 import { plural } from '../ground/figures/figure.js';
-import { processStart } from './agent-process.js';
+import { processStart, visiblePids } from './agent-process.js';
 import { LineageReader } from './lineage.js';
 
 /** Large models take minutes to load. An engine that runs for longer makes no agent any more. */
@@ -26,11 +26,11 @@ export function startingEngines(directory: string, procDir = '/proc'): string | 
     upS - Number(processStart(pid, procDir)) / TICKS_PER_S < LONGEST_START_S &&
     (environment === undefined || mayWriteInto(directory, environment.get(DIRECTORY_VARIABLE), pid, procDir));
   const counts = new Map<string, number>();
-  for (const entry of readdirSync(procDir).filter((one) => /^\d+$/.test(one))) {
-    const [own, ...ancestors] = reader.of(Number(entry)) ?? [];
+  for (const pid of visiblePids(procDir)) {
+    const [own, ...ancestors] = reader.of(pid) ?? [];
     const name = own && engineStartedBy(own);
     if (name === undefined || ancestors.some((one) => engineStartedBy(one) === name)) continue;
-    if (isComing(own!.pid, own!.environment)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    if (isComing(pid, own!.environment)) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   if (counts.size === 0) return undefined;
   const texts = [...counts].map(([name, count]) => plural(count, `${name} instance`));

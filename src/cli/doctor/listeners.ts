@@ -2,6 +2,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { attempt } from '../../ground/errors.js';
+import { visiblePids } from '../../shm-bridge/agent-process.js';
 import { fileText } from './processes.js';
 
 /** State LISTEN in /proc/net/tcp. */
@@ -52,9 +53,7 @@ function hexOf(host: string): string | undefined {
 }
 
 function ownerOf(inode: string): number | undefined {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const owner = pids.find((pid) => linksIn(`/proc/${pid}/fd`).includes(`socket:[${inode}]`));
-  return owner === undefined ? undefined : Number(owner);
+  return visiblePids().find((pid) => linksIn(`/proc/${pid}/fd`).includes(`socket:[${inode}]`));
 }
 
 /** Returns no link if the process has ended or belongs to another user. */

@@ -1,7 +1,7 @@
 /** Processes that use NIXL: what they have loaded, the variables of their start, and the rings that they write. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Environment } from '../../settings/row.js';
-import { initialEnvironment } from '../../shm-bridge/agent-process.js';
+import { initialEnvironment, visiblePids } from '../../shm-bridge/agent-process.js';
 import { inspectRing } from '../../shm-bridge/ring.js';
 import { processConfig, type ProcessConfig } from './process-config.js';
 import { statsOf } from '../../view/rings/ring-locks.js';
@@ -53,9 +53,7 @@ export interface MappedRing {
 /** Returns the processes that use NIXL or have its variables, and the number of those that this user may not examine. */
 export function nixlProcesses(): { processes: NixlProcess[]; hidden: number } {
   const own = ancestors();
-  const pids = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && !own.has(Number(name)))
-    .map(Number);
+  const pids = visiblePids().filter((pid) => !own.has(pid));
   const looks = pids.map(lookAt);
   const processes = looks.filter((one): one is NixlProcess => typeof one === 'object' && isNixl(one));
   return { processes, hidden: looks.filter((one) => one === 'hidden').length };

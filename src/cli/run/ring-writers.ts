@@ -1,7 +1,7 @@
 /** Processes of rings, for agents whose process the collector has not seen yet. */
-import { openSync, closeSync, readdirSync, statSync } from 'node:fs';
+import { openSync, closeSync, statSync } from 'node:fs';
 import { attempt } from '../../ground/errors.js';
-import { processStart } from '../../shm-bridge/agent-process.js';
+import { processStart, visiblePids } from '../../shm-bridge/agent-process.js';
 import { findWriters } from '../../shm-bridge/ring.js';
 
 /**
@@ -13,17 +13,12 @@ export function ringWriters(paths: readonly string[]): readonly (number | 'none'
   if (paths.length === 0) return [];
   const owners = new Set(paths.flatMap((path) => statSync(path, { throwIfNoEntry: false })?.uid ?? []));
   const own = Number(processStart(process.pid));
-  const areExamined = processes().every((pid) => {
+  const areExamined = (attempt(visiblePids) ?? []).every((pid) => {
     const uid = attempt(() => statSync(`/proc/${pid}`).uid);
     if (uid === undefined || !owners.has(uid) || !(Number(processStart(pid)) >= own)) return true;
     return mayExamine(pid);
   });
   return findWriters(paths).map(([pid]) => pid ?? (areExamined ? 'none' : undefined));
-}
-
-function processes(): number[] {
-  const names = attempt(() => readdirSync('/proc')) ?? [];
-  return names.filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
 /** A process that has ended meanwhile is gone. */
