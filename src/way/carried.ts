@@ -23,6 +23,10 @@ const WINDOWS_EACH = 2;
 /** What a counter carries of an agent beyond the best set must be below this part, if it carries none of it. */
 const MOST_LEFT = 0.4;
 
+/** Below this part of the squares, bytes do not change: sums of products are not more exact. */
+const EVEN = 1e-9;
+const LEAST_POINTS = 4;
+
 interface Fit {
   /** Bit i: agent i. */
   readonly set: number;
@@ -80,64 +84,70 @@ function answerOf(agent: number, best: Fit, fits: readonly Fit[], mean: number):
   return within > 0 ? 'likely' : 'not';
 }
 
-/** Returns the best line of the counter over each set of agents, from sums of products: no set is added up by windows. */
+/** Sums over windows, of which lines follow: `x` bytes of agents, `y` of the counter. */
+interface Sums {
+  readonly windows: number;
+  readonly x: number;
+  readonly y: number;
+  readonly xx: number;
+  readonly xy: number;
+  readonly yy: number;
+}
+
+/** Returns the best line of the counter over each set of agents. No set is added up by windows. */
 function fitsOf(counter: readonly number[], rows: readonly (readonly number[])[]): Fit[] {
-  const windows = counter.length;
-  const products = rows.map((one) => rows.map((other) => product(one, other)));
-  const withCounter = rows.map((row) => product(row, counter));
-  const [sums, y, yy] = [rows.map(sumOf), sumOf(counter), product(counter, counter)];
+  const ofCounter = { windows: counter.length, y: sumOf(counter), yy: product(counter, counter) };
   const noise = counter.reduce((sum, bytes) => sum + (NOISE * bytes + NOISE_BYTES) ** 2, 0);
-  const [xs, xxs, xys] = [0, 1, 2].map(() => new Float64Array(2 ** rows.length)) as [
-    Float64Array,
-    Float64Array,
-    Float64Array,
-  ];
-  const fits: Fit[] = [];
-  for (let set = 0; set < xs.length; set++) {
-    if (set > 0) {
-      const last = 31 - Math.clz32(set);
-      const others = set ^ (1 << last);
-      const crossed = products[last]!.reduce((sum, one, i) => ((others >> i) & 1 ? sum + one : sum), 0);
-      xs[set] = xs[others]! + sums[last]!;
-      xys[set] = xys[others]! + withCounter[last]!;
-      xxs[set] = xxs[others]! + 2 * crossed + products[last]![last]!;
-    }
-    const [x, xx, xy] = [xs[set]!, xxs[set]!, xys[set]!];
-    const spread = xx - (x * x) / windows;
-    const isEven = spread <= 1e-9 * xx;
-    const part = isEven ? (x === 0 ? 1 : y / x) : (xy - (x * y) / windows) / spread;
-    let ratio = clamp(part);
-    let others = (y - ratio * x) / windows;
-    if (others < 0) {
-      ratio = clamp(xy / xx);
-      others = 0;
-    }
-    const errorOf = (slope: number, base: number): number =>
-      Math.max(
-        0,
-        yy + windows * base * base + slope * slope * xx - 2 * base * y - 2 * slope * xy + 2 * slope * base * x,
-      );
-    const free = errorOf(part, (y - part * x) / windows);
-    const width = isEven ? Infinity : 3 * Math.sqrt(free / (windows - 2) / spread);
-    const isWhole = part + width >= LEAST_RATIO && part - width <= MOST_RATIO;
-    fits.push({ set, error: noise + errorOf(ratio, others), others, ratio, isWhole });
+  const products = rows.map((one) => rows.map((other) => product(one, other)));
+  const single = rows.map((row, i) => ({ x: sumOf(row), xx: products[i]![i]!, xy: product(row, counter) }));
+  const sums: Sums[] = [{ ...ofCounter, x: 0, xx: 0, xy: 0 }];
+  for (let set = 1; set < 2 ** rows.length; set++) {
+    const last = 31 - Math.clz32(set);
+    const others = set ^ (1 << last);
+    const crossed = products[last]!.reduce((sum, one, i) => ((others >> i) & 1 ? sum + one : sum), 0);
+    const [before, added] = [sums[others]!, single[last]!];
+    const [x, xx, xy] = [before.x + added.x, before.xx + added.xx + 2 * crossed, before.xy + added.xy];
+    sums.push({ ...ofCounter, x, xx, xy });
   }
-  return fits;
+  return sums.map((one, set) => fitOf(set, one, noise));
+}
+
+/** Keeps the line within what headers and other traffic allow. */
+function fitOf(set: number, sums: Sums, noise: number): Fit {
+  const { windows, x, y, xx, xy } = sums;
+  const { part, width } = lineOf(sums);
+  const isEven = width === Infinity;
+  let ratio = clamp(isEven ? (x === 0 ? 1 : y / x) : part);
+  let others = (y - ratio * x) / windows;
+  if (others < 0) {
+    ratio = clamp(xy / xx);
+    others = 0;
+  }
+  const isWhole = part + width >= LEAST_RATIO && part - width <= MOST_RATIO;
+  return { set, error: noise + errorOf(sums, ratio, others), others, ratio, isWhole };
 }
 
 /** Returns the part of the bytes that a counter carries, with the width of its uncertainty, from how both change. */
-export function partOf(
-  counter: readonly number[],
-  moved: readonly number[],
-): { readonly part: number; readonly width: number } {
-  const count = counter.length;
-  const [meanX, meanY] = [sumOf(moved) / count, sumOf(counter) / count];
-  const spread = moved.reduce((sum, x) => sum + (x - meanX) ** 2, 0);
-  if (spread === 0 || count < 4) return { part: 0, width: Infinity };
-  const part = moved.reduce((sum, x, i) => sum + (x - meanX) * (counter[i]! - meanY), 0) / spread;
-  const others = meanY - part * meanX;
-  const error = counter.reduce((sum, y, i) => sum + (y - others - part * moved[i]!) ** 2, 0) / (count - 2);
-  return { part, width: 3 * Math.sqrt(error / spread) };
+export function partOf(counter: readonly number[], moved: readonly number[]): ReturnType<typeof lineOf> {
+  const [x, y] = [sumOf(moved), sumOf(counter)];
+  const [xx, xy, yy] = [product(moved, moved), product(moved, counter), product(counter, counter)];
+  return lineOf({ windows: counter.length, x, y, xx, xy, yy });
+}
+
+/** The width is infinite where the agents' bytes do not change. */
+function lineOf(sums: Sums): { readonly part: number; readonly width: number } {
+  const { windows, x, y, xx, xy } = sums;
+  const spread = xx - (x * x) / windows;
+  if (spread <= EVEN * xx || windows < LEAST_POINTS) return { part: 0, width: Infinity };
+  const part = (xy - (x * y) / windows) / spread;
+  const error = errorOf(sums, part, (y - part * x) / windows);
+  return { part, width: 3 * Math.sqrt(error / (windows - 2) / spread) };
+}
+
+/** Returns the sum of the squared errors of a line. */
+function errorOf({ windows, x, y, xx, xy, yy }: Sums, slope: number, base: number): number {
+  const squares = yy + slope * slope * xx + windows * base * base;
+  return Math.max(0, squares + 2 * (slope * base * x - base * y - slope * xy));
 }
 
 function bytesOf(set: number, rows: readonly (readonly number[])[], window: number): number {
