@@ -61,7 +61,7 @@ const ROOMS = {
   mapping: ['ground', 'engines'],
   'shm-bridge': ['ground', 'engines', 'node:'],
   settings: ['ground', 'engines', 'mapping', 'shm-bridge', 'node:', '@opentelemetry/', 'yaml', 'smol-toml'],
-  host: ['ground', 'node:'], // counters of the host and of processes
+  host: ['ground', 'way', 'node:'], // counters of the host and of processes
   testing: ['ground', 'mapping', 'shm-bridge', 'node:'],
   instrumentation: [
     'ground',

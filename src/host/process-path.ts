@@ -2,16 +2,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { attempt } from '../ground/errors.js';
+import type { ProcessPath } from '../way/way.js';
 import type { ByteCounts } from './interfaces.js';
 import { deviceOfVerbs } from './rdma-ports.js';
-
-/** Absent fields are not visible. */
-export interface ProcessPath {
-  /** NIXL's plug-ins in its maps: `UCX`, `POSIX`. */
-  readonly backends?: readonly string[];
-  /** RDMA devices that it holds open. UCX opens all that it may use. */
-  readonly devices?: readonly string[];
-}
 
 /** A process with more open files is not searched for devices: each costs a system call. */
 const MOST_FILES = 4096;

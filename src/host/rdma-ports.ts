@@ -2,21 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attempt } from '../ground/errors.js';
+import type { RdmaPort } from '../way/way.js';
 import type { ByteCounts } from './interfaces.js';
-
-/** What a port is, apart from its counters. Absent fields are not visible. */
-export interface RdmaPort {
-  /** `mlx5_0/1` */
-  readonly name: string;
-  readonly device: string;
-  /** True if its state is ACTIVE. */
-  readonly isActive?: boolean;
-  /** Rate of the link in gigabits per second. */
-  readonly gigabits?: number;
-  /** `InfiniBand` or `Ethernet`. */
-  readonly linkLayer?: string;
-  readonly numaNode?: number;
-}
 
 /** Counters of InfiniBand count words of four bytes. */
 const WORD_BYTES = 4;

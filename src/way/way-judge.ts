@@ -1,7 +1,6 @@
 /** Decides by which way the bytes of each agent go, from windows of bytes of agents and of counters. Pure. */
 import { type Portion, carriedBytes, partOf, sumOf } from './carried.js';
-import type { CountedWay, Way, WayKind } from './way.js';
-import { wayText } from './way.js';
+import { type CountedWay, type Way, type WayKind, type Ways, wayText } from './way.js';
 import { type AgentInWindow, mayCarry, type MovedBytes, type WayWindow } from './way-window.js';
 
 /** Two minutes: long enough for a pace to change, short enough for a change of the way. */
@@ -20,11 +19,6 @@ const MOST_AGENTS = 4096;
 
 type Direction = keyof MovedBytes;
 type Seen = Omit<Way, 'sinceMs' | 'before'>;
-
-export interface Ways {
-  readonly tx?: Way;
-  readonly rx?: Way;
-}
 
 const DIRECTIONS = [
   ['tx', 'sent'],
@@ -78,7 +72,7 @@ export class WayJudge {
     }
   }
 
-  #tell(id: number, name: 'tx' | 'rx', seen: Seen, takenMs: number): void {
+  #tell(id: number, name: keyof Ways, seen: Seen, takenMs: number): void {
     const ways = this.#ways.get(id) ?? {};
     const last = ways[name];
     const isSame = last !== undefined && last.kind === seen.kind && last.ports.join() === seen.ports.join();

@@ -25,27 +25,41 @@ export interface Way {
   readonly before?: string;
 }
 
-/** What its process has loaded and opened. Absent fields are not visible. */
-export interface AgentPath {
+export interface Ways {
   readonly tx?: Way;
   readonly rx?: Way;
-  /** Plug-ins of NIXL in the maps of the process. */
+}
+
+/** What a process has loaded and opened to move bytes. Absent fields are not visible. */
+export interface ProcessPath {
+  /** Plug-ins of NIXL in its maps: `UCX`, `POSIX`. */
   readonly backends?: readonly string[];
-  /** RDMA devices that the process holds open. */
+  /** RDMA devices that it holds open. UCX opens all that it may use. */
   readonly devices?: readonly string[];
+}
+
+export interface AgentPath extends Ways, ProcessPath {
   /** UCX_TLS and UCX_NET_DEVICES, as of the start of the process. */
   readonly ucxTls?: string;
   readonly ucxNetDevices?: string;
 }
 
-/** An RDMA port of the host. Absent fields are not visible. */
-export interface HostPort {
+/** An RDMA port of the host, apart from its counters. Absent fields are not visible. */
+export interface RdmaPort {
+  /** `mlx5_0/1` */
   readonly name: string;
   readonly device: string;
+  /** True if its state is ACTIVE. */
   readonly isActive?: boolean;
+  /** Rate of the link in gigabits per second. */
   readonly gigabits?: number;
+  /** `InfiniBand` or `Ethernet`. */
   readonly linkLayer?: string;
   readonly numaNode?: number;
+}
+
+/** An RDMA port with its bytes, where they are visible. */
+export interface HostPort extends RdmaPort {
   /** Since the driver was loaded. */
   readonly receivedBytes?: number;
   readonly sentBytes?: number;
@@ -61,14 +75,18 @@ export function wayText({ kind, ports }: Way): string | undefined {
 }
 
 /** Returns the ways of both directions as one text; undefined if none is known. */
-export function waysText({ tx, rx }: Pick<AgentPath, 'tx' | 'rx'>): string | undefined {
+export function waysText({ tx, rx }: Ways): string | undefined {
   const [sent, received] = [tx && wayText(tx), rx && wayText(rx)];
   if (sent === undefined || received === undefined || sent === received) return sent ?? received;
   return `tx ${sent}, rx ${received}`;
 }
 
-/** Returns how the way is known, or why it is not. */
-export function wayReason({ kind, why, bytesPerByte, windows, sure, ports }: Way): string {
+/** Returns the way and how it is known, or why it is not: `tcp by eth0: eth0 carried 1.01 bytes for each of its bytes; ...`. */
+export function explainedWay(way: Way): string {
+  return `${wayText(way) ?? 'unknown'}: ${reasonOfWay(way)}`;
+}
+
+function reasonOfWay({ kind, why, bytesPerByte, windows, sure, ports }: Way): string {
   if (kind === 'unknown') return why ?? 'not seen';
   const seen = `seen in ${numberText(windows)} windows`;
   if (kind === 'neither')

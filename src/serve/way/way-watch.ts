@@ -1,10 +1,10 @@
 /** Reads the counters beside the samples of serve, and finds the way of each agent's bytes. */
 import { type ByteCounts, interfacesOf, networkNamespaceOf } from '../../host/interfaces.js';
-import { fileBytesOf, processPath, type ProcessPath } from '../../host/process-path.js';
-import { rdmaBytes, rdmaPorts, type RdmaPort } from '../../host/rdma-ports.js';
+import { fileBytesOf, processPath } from '../../host/process-path.js';
+import { rdmaBytes, rdmaPorts } from '../../host/rdma-ports.js';
 import { initialEnvironment } from '../../shm-bridge/agent-process.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
-import type { AgentPath, HostPort } from '../../way/way.js';
+import type { AgentPath, HostPort, ProcessPath, RdmaPort } from '../../way/way.js';
 import { WayJudge } from '../../way/way-judge.js';
 import type { AgentInWindow, CounterInWindow } from '../../way/way-window.js';
 
@@ -20,6 +20,10 @@ const PATH_AGAIN_MS = 300_000;
 const MOST_PATHS = 2;
 /** Plug-ins of NIXL that read and write files. */
 const FILE_BACKENDS: readonly string[] = ['POSIX', 'GDS', 'GDS_MT', 'HF3FS'];
+
+function usesFiles({ backends = [] }: ProcessPath): boolean {
+  return backends.some((one) => FILE_BACKENDS.includes(one));
+}
 
 interface Known extends ProcessPath {
   readonly pid: number;
@@ -96,10 +100,10 @@ export class WayWatch {
     this.#judge.take({
       takenMs,
       agents: seen.map((agent): AgentInWindow => {
-        const { network, devices, backends = [] } = this.#known.get(agent.id) ?? {};
-        const filesUnseen =
-          backends.some((one) => FILE_BACKENDS.includes(one)) && !sums.has(keyOf('storage', String(agent.id), 'disk'));
-        return { id: agent.id, network, devices, filesUnseen, ...grown(last.agents, sumsOfAgents, String(agent.id)) };
+        const id = String(agent.id);
+        const { network, devices, ...path } = this.#known.get(agent.id) ?? {};
+        const filesUnseen = usesFiles(path) && !sums.has(keyOf('storage', id, 'disk'));
+        return { id: agent.id, network, devices, filesUnseen, ...grown(last.agents, sumsOfAgents, id) };
       }),
       counters: [...counters].flatMap(([key, counter]) =>
         last.counters.has(key) ? [{ ...counter, ...grown(last.counters, sums, key) }] : [],
@@ -151,12 +155,12 @@ export class WayWatch {
     };
     const networks = new Set<string>();
     for (const { id, pid } of agents) {
-      const { network, backends = [] } = this.#known.get(id) ?? {};
+      const { network, ...path } = this.#known.get(id) ?? {};
       if (network !== undefined && !networks.has(network)) {
         networks.add(network);
         for (const [name, bytes] of interfacesOf(pid!, this.#procDir) ?? []) add('tcp', network, name, bytes);
       }
-      if (!backends.some((one) => FILE_BACKENDS.includes(one))) continue;
+      if (!usesFiles(path)) continue;
       const files = fileBytesOf(pid!, this.#procDir);
       add('storage', String(id), 'disk', files?.disk);
       add('storage', String(id), 'files', files?.calls);

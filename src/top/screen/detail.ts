@@ -3,7 +3,7 @@ import { oneLine } from '../../ground/one-line.js';
 import { dateAndTime, spanText } from '../../ground/figures/clock.js';
 import { bytesText, numberText, percent, plural, times } from '../../ground/figures/figure.js';
 import { SHAPES, STATES } from '../../view/verdict/shapes.js';
-import { type Way, wayReason, wayText } from '../../way/way.js';
+import { explainedWay, type Way } from '../../way/way.js';
 import { fullNameOf } from '../selection.js';
 import { errorsOf, mayHaveLostMore } from '../../view/model/agent-model.js';
 import { errorsByStatus } from '../sampler.js';
@@ -184,8 +184,7 @@ function ringLines({ agent }: TopRow, { details }: Scene, width: number, unicode
 function wayLines({ agent: { way = {} } }: TopRow, width: number): Line[] {
   const { tx, rx, backends = [], ucxTls, ucxNetDevices } = way;
   const direction = (name: string, one: Way | undefined): string | undefined =>
-    one &&
-    `${name} ${wayText(one) ?? 'unknown'}: ${wayReason(one)}${one.before === undefined ? '' : `; before ${one.before}`}`;
+    one && `${name} ${explainedWay(one)}${one.before === undefined ? '' : `; before ${one.before}`}`;
   const texts = [
     direction('tx', tx),
     direction('rx', rx),

@@ -133,7 +133,7 @@ export const AGENT_COLUMNS: readonly AgentColumn[] = [
   {
     id: 'way',
     unit: 'text',
-    value: ({ agent }) => (pathOf(agent) === undefined ? undefined : pathOf(agent)!.charCodeAt(0)),
+    value: ({ agent }) => pathOf(agent)?.charCodeAt(0),
     text: pathOf,
     top: { heading: 'WAY', from: 220, screenOnly: true },
     page: { heading: 'Way', from: 1700 },

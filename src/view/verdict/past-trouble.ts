@@ -11,6 +11,11 @@ export function agentsInWords({ agents, agentCount }: Pick<PastTrouble, 'agents'
   return agentCount <= MOST_NAMED && agents.length === agentCount ? listed(agents) : plural(agentCount, 'agent');
 }
 
+/** `tp0`, `12 agents (tp0, tp1 and 10 more)`. */
+export function agentsNamed(names: readonly string[]): string {
+  return names.length === 1 ? names[0]! : `${plural(names.length, 'agent')} (${listed(names)})`;
+}
+
 /** `3 agents, transfers fail`: the agents, and what they had. */
 export function troubleSubject({ word, agents, agentCount }: Omit<PastTrouble, 'beginMs' | 'endMs'>): string {
   const subject = agentsInWords({ agents, agentCount });

@@ -1,8 +1,9 @@
 /** Findings about slow transfers and posts, with the cause as far as the times of the sizes tell it. Pure. */
 import { momentText } from '../../ground/figures/clock.js';
-import { binaryText, bytesRateText, listed, numberText, plural, timeText } from '../../ground/figures/figure.js';
+import { binaryText, bytesRateText, listed, numberText, timeText } from '../../ground/figures/figure.js';
 import { isSlowAlarm, type SlowClass, type SlowFact } from '../slowness/slow-facts.js';
 import { wayText } from '../../way/way.js';
+import { agentsNamed } from './past-trouble.js';
 import type { Finding, VerdictInput } from './types.js';
 
 /** What the times of the sizes tell. */
@@ -65,11 +66,10 @@ export function slowFindings({ slowness = [], takenMs, agents = [] }: SlowInput)
 
 function findingOf(facts: readonly SlowFact[], takenMs: number, agents: VerdictInput['agents']): Finding {
   const worst = facts[0]!;
-  const { kind, name } = worst;
+  const { kind } = worst;
   const { word, advice } = TEXTS[causeOf(worst)];
   const sinceMs = Math.min(...facts.map((fact) => fact.sinceMs));
-  const subject =
-    facts.length === 1 ? name : `${plural(facts.length, 'agent')} (${listed(facts.map((fact) => fact.name))})`;
+  const subject = agentsNamed(facts.map((fact) => fact.name));
   return {
     kind,
     ...(isSlowAlarm({ kind }) ? { tone: 'warn', shape: 'triangle' } : { tone: 'info', shape: 'clock' }),

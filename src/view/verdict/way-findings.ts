@@ -1,6 +1,7 @@
 /** Notes about the way of agents' bytes: TCP beside active RDMA ports, ranks on one port, a slow port. Pure. */
 import { momentText } from '../../ground/figures/clock.js';
 import { listed, numberText, plural } from '../../ground/figures/figure.js';
+import { agentsNamed } from './past-trouble.js';
 import type { AgentModel } from '../model/agent-model.js';
 import { type HostPort, type Way, wayText } from '../../way/way.js';
 import type { Finding, VerdictInput } from './types.js';
@@ -21,12 +22,11 @@ interface Going {
 
 export function wayFindings({ agents, ports = [], takenMs }: VerdictInput): Finding[] {
   const going = agents.flatMap((agent): Going[] => {
-    const { tx, rx } = agent.way ?? {};
     if (agent.life === 'dead') return [];
-    return [
-      ...(tx === undefined ? [] : [{ agent, direction: 'tx', way: tx } as const]),
-      ...(rx === undefined ? [] : [{ agent, direction: 'rx', way: rx } as const]),
-    ];
+    return (['tx', 'rx'] as const).flatMap((direction) => {
+      const way = agent.way?.[direction];
+      return way === undefined ? [] : [{ agent, direction, way }];
+    });
   });
   const active = ports.filter(({ isActive }) => isActive === true);
   return [
@@ -107,8 +107,7 @@ function instanceOf({ id, engine }: AgentModel): string {
 }
 
 function subjectOf(going: readonly Going[]): string {
-  const names = [...new Map(going.map(({ agent }) => [agent.id, agent.name])).values()];
-  return names.length === 1 ? names[0]! : `${plural(names.length, 'agent')} (${listed(names)})`;
+  return agentsNamed([...new Map(going.map(({ agent }) => [agent.id, agent.name])).values()]);
 }
 
 function idsOf(going: readonly Going[]): AgentModel['id'][] {

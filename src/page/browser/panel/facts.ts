@@ -2,7 +2,7 @@
 import type { AgentDetail } from '../../../view/answers/answer.js';
 import { spanText, timeOfDay } from '../../../ground/figures/clock.js';
 import { bytesText, listed, numberText, percent, plural } from '../../../ground/figures/figure.js';
-import { type HostPort, type Way, wayReason, wayText } from '../../../way/way.js';
+import { type HostPort, type Way, explainedWay } from '../../../way/way.js';
 
 /** `exact`: the number that the text rounds. */
 export type Fact = readonly [label: string, text: string, exact?: number];
@@ -67,7 +67,7 @@ export function placeFacts(agent: AgentDetail, nowMs: number): Fact[] {
 export function wayFacts({ way = {} }: AgentDetail, ports: readonly HostPort[]): Fact[] {
   const { tx, rx, backends, devices, ucxTls, ucxNetDevices } = way;
   const direction = (name: string, one: Way | undefined): Fact[] =>
-    one === undefined ? [] : [[name, `${wayText(one) ?? 'unknown'}: ${wayReason(one)}`]];
+    one === undefined ? [] : [[name, explainedWay(one)]];
   const before = [tx?.before && `tx ${tx.before}`, rx?.before && `rx ${rx.before}`].filter(
     (text) => text !== undefined,
   );
