@@ -80,6 +80,7 @@ describe.skipIf(!MAY_MOUNT)('serve on a tmpfs that becomes full (skipped where t
 
     rmSync(other);
     await until(async () => (await readyz()) === 'ready, 2 agents');
-    expect(readdirSync(path.join(directory, '.nixl-otel'))).toHaveLength(2);
+    // Beside these: the folder .serve, once serve keeps its charts.
+    expect(readdirSync(path.join(directory, '.nixl-otel'))).toEqual(expect.arrayContaining(['agent-0', 'agent-1']));
   });
 });
