@@ -146,35 +146,39 @@ export interface AgentNameRow {
   readonly engine?: string;
   readonly name: RegExp;
   readonly part?: string;
+  /**
+   * Beginnings of such names, before a UUID, that the engine makes anew at each start: no agent opens such a ring again. A Ray actor
+   * keeps its name when it restarts.
+   */
+  readonly fresh?: readonly string[];
 }
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 export const UUID_NAME = new RegExp(`^${UUID}$`, 'i');
 
-/**
- * Beginnings of names, before a UUID, that an engine makes anew at each start: no agent opens such a ring again. A Ray actor keeps
- * its name when it restarts.
- */
-export const FRESH_NAMES: readonly string[] = [
-  '',
-  'hicache_nixl_',
-  'NixlAgent_',
-  'DynNixlAgent_',
-  'sender_',
-  'receiver_',
-  'RAY-DRIVER-',
-];
-
 export const AGENT_NAMES: readonly AgentNameRow[] = [
   { engine: 'vllm', name: /^eplb-(?<ep>\d{1,6})-(?:pp(?<pp>\d{1,6})-)?[0-9a-f]{8}$/, part: 'rebalancing' },
   { engine: 'vllm', name: /^ObjAgent$/, part: 'tier' },
-  { engine: 'sglang', name: new RegExp(`^hicache_nixl_${UUID}$`), part: 'hicache' },
-  { engine: 'lmcache', name: new RegExp(`^(?:Dyn)?NixlAgent_${UUID}$`), part: 'lmcache' },
-  { engine: 'dynamo', name: new RegExp(`^(?<role>sender|receiver)_${UUID}$`), part: 'embedding' },
+  { engine: 'sglang', name: new RegExp(`^hicache_nixl_${UUID}$`), part: 'hicache', fresh: ['hicache_nixl_'] },
+  {
+    engine: 'lmcache',
+    name: new RegExp(`^(?:Dyn)?NixlAgent_${UUID}$`),
+    part: 'lmcache',
+    fresh: ['NixlAgent_', 'DynNixlAgent_'],
+  },
+  {
+    engine: 'dynamo',
+    name: new RegExp(`^(?<role>sender|receiver)_${UUID}$`),
+    part: 'embedding',
+    fresh: ['sender_', 'receiver_'],
+  },
   { engine: 'dynamo', name: /^remote-g2-source-/, part: 'remote-host-cache' },
   { name: /^CONNECTOR-\d+$/, part: 'connect' },
-  { engine: 'ray', name: new RegExp(`^RAY-DRIVER-${UUID}$`), part: 'driver' },
+  { engine: 'ray', name: new RegExp(`^RAY-DRIVER-${UUID}$`), part: 'driver', fresh: ['RAY-DRIVER-'] },
 ];
+
+/** With the empty one: a name may be a UUID alone. */
+export const FRESH_NAMES: readonly string[] = ['', ...AGENT_NAMES.flatMap(({ fresh = [] }) => fresh)];
 
 /** Shells whose argument is a program: that text is no command line. */
 export function isShellText({ argv }: ProcessLine): boolean {

@@ -57,13 +57,6 @@ function statField(field: number, pid: number, procDir: string): string | undefi
     .at(field - 3);
 }
 
-/** Returns the pids of the processes that are visible. @throws errors of the file system */
-export function visiblePids(procDir = '/proc'): number[] {
-  return readdirSync(procDir)
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-}
-
 /** True also of a process of another user, and of one that its parent has not waited for. */
 export function isRunning(pid: number): boolean {
   try {

@@ -1,7 +1,6 @@
 /** Whether this process can see all processes of its host, and the right that it lacks otherwise. Linux only. */
-import { closeSync, openSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { visiblePids } from './agent-process.js';
 
 /** Inode of the PID namespace of the host: a constant of Linux. All processes of a host are visible there. */
 const HOST_PID_NAMESPACE = 'pid:[4026531836]';
@@ -15,6 +14,13 @@ export interface MissingSight {
   readonly why: string;
   /** What to change, or what follows if that is not known. */
   readonly mend: string;
+}
+
+/** Returns the pids of the processes that are visible. @throws errors of the file system */
+export function visiblePids(procDir = '/proc'): number[] {
+  return readdirSync(procDir)
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
 }
 
 export function isInHostPidNamespace(procDir = '/proc'): boolean {

@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path';
 import { engineStartedBy } from '../engines/identify.js';
 import { attempt } from '../ground/errors.js';
 import { plural } from '../ground/figures/figure.js';
-import { processStart, visiblePids } from './agent-process.js';
+import { processStart } from './agent-process.js';
 import { LineageReader } from './lineage.js';
+import { visiblePids } from './process-sight.js';
 
 /** Large models take minutes to load. An engine that runs for longer makes no agent any more. */
 const LONGEST_START_S = 30 * 60;

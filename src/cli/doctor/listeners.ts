@@ -2,7 +2,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { attempt } from '../../ground/errors.js';
-import { visiblePids } from '../../shm-bridge/agent-process.js';
+import { visiblePids } from '../../shm-bridge/process-sight.js';
 import { fileText } from './processes.js';
 
 /** State LISTEN in /proc/net/tcp. */

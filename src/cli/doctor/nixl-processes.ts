@@ -1,7 +1,8 @@
 /** Processes that use NIXL: what they have loaded, the variables of their start, and the rings that they write. */
 import { readFileSync } from 'node:fs';
 import type { Environment } from '../../settings/row.js';
-import { initialEnvironment, visiblePids } from '../../shm-bridge/agent-process.js';
+import { initialEnvironment } from '../../shm-bridge/agent-process.js';
+import { visiblePids } from '../../shm-bridge/process-sight.js';
 import { inspectRing } from '../../shm-bridge/ring.js';
 import { processConfig, type ProcessConfig } from './process-config.js';
 import { statsOf } from '../../view/rings/ring-locks.js';

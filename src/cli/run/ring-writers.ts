@@ -1,7 +1,8 @@
 /** Processes of rings, for agents whose process the collector has not seen yet. */
 import { openSync, closeSync, statSync } from 'node:fs';
 import { attempt } from '../../ground/errors.js';
-import { processStart, visiblePids } from '../../shm-bridge/agent-process.js';
+import { processStart } from '../../shm-bridge/agent-process.js';
+import { visiblePids } from '../../shm-bridge/process-sight.js';
 import { findWriters } from '../../shm-bridge/ring.js';
 
 /**

@@ -4,7 +4,6 @@
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../ground/package.js';
 import { plural } from '../../ground/figures/figure.js';
 import { ATTR_NIXL_FINDING_KIND, ATTR_NIXL_FINDING_LEVEL } from '../../mapping/semconv.js';
-import { Failure } from '../../process/failure.js';
 import { note } from '../../process/output.js';
 import { collectorUrl, logsUrl, shareMetricsVariables } from '../../settings/otlp-environment.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
@@ -12,6 +11,7 @@ import type { IncidentChanges } from '../../view/incidents/incident-log.js';
 import { isMoment } from '../../view/incidents/incident-words.js';
 import type { Incident } from '../../view/incidents/incident.js';
 import { exportProblem } from './guarded-exporter.js';
+import { optionalPackage } from './optional-package.js';
 import { proxiedAgent } from './otlp-proxy.js';
 import type { ExportFailure, Output } from './output.js';
 import type { ServeResource } from './resource.js';
@@ -39,10 +39,16 @@ interface LogExporter {
   shutdown(): Promise<void>;
 }
 
+interface LogPackage {
+  readonly OTLPLogExporter: new (options: object) => LogExporter;
+}
+
 /** @throws Failure if the package of the protocol is not installed, or the address of the receiver is not known */
 export async function openFindingLog(settings: ServeSettings, resource: ServeResource): Promise<FindingLog> {
   const { otlpEndpoint, otlpProtocol } = settings;
-  const OTLPLogExporter = await exporterOf(PACKAGES[otlpProtocol]);
+  const name = PACKAGES[otlpProtocol];
+  const load = (): Promise<LogPackage> => import(name) as Promise<LogPackage>;
+  const { OTLPLogExporter } = await optionalPackage(name, '--otlp-findings', load);
   shareMetricsVariables(process.env);
   const isGrpc = otlpProtocol === 'grpc';
   const url = isGrpc ? otlpEndpoint : logsUrl(otlpEndpoint, process.env);
@@ -53,16 +59,6 @@ export async function openFindingLog(settings: ServeSettings, resource: ServeRes
     ...(agent === undefined ? {} : { httpAgentOptions: agent }),
   });
   return new FindingLog(exporter, resource, target);
-}
-
-async function exporterOf(name: string): Promise<new (options: object) => LogExporter> {
-  try {
-    const loaded = (await import(name)) as { OTLPLogExporter: new (options: object) => LogExporter };
-    return loaded.OTLPLogExporter;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Failure(`--otlp-findings needs a package that is not installed: npm install ${name}`);
-  }
 }
 
 export class FindingLog implements Output {

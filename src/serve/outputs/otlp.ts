@@ -1,9 +1,9 @@
 /** OTLP exporter of a protocol. The SDK reads further settings from OTEL_EXPORTER_OTLP_* itself. */
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
-import { Failure } from '../../process/failure.js';
 import { aggregationSelector } from './aggregation.js';
 import { dividingPushes } from './divided-exporter.js';
 import { collectorUrl, isTimeoutSet } from '../../settings/otlp-environment.js';
+import { optionalPackage } from './optional-package.js';
 import { proxiedAgent } from './otlp-proxy.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
@@ -11,6 +11,7 @@ import type { ServeSettings } from '../../settings/serve-rows.js';
 const PREFERENCES = { delta: 0, cumulative: 1, lowmemory: 2 } as const;
 
 const METRICS_PATH = 'v1/metrics';
+const GRPC = '@opentelemetry/exporter-metrics-otlp-grpc';
 
 /** OpenTelemetry's default of OTEL_EXPORTER_OTLP_TIMEOUT. */
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -31,7 +32,7 @@ export async function otlpExporter(settings: ServeSettings, limitMs: number): Pr
   const isGrpc = otlpProtocol === 'grpc';
   const url = otlpEndpoint === undefined || isGrpc ? otlpEndpoint : metricsUrl(otlpEndpoint);
   const { OTLPMetricExporter } = isGrpc
-    ? await grpc()
+    ? await optionalPackage(GRPC, 'OTLP over grpc', () => import('@opentelemetry/exporter-metrics-otlp-grpc'))
     : otlpProtocol === 'http/json'
       ? await import('@opentelemetry/exporter-metrics-otlp-http')
       : await import('@opentelemetry/exporter-metrics-otlp-proto');
@@ -49,15 +50,4 @@ function metricsUrl(endpoint: string): string {
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = METRICS_PATH;
   return url.href;
-}
-
-async function grpc() {
-  try {
-    return await import('@opentelemetry/exporter-metrics-otlp-grpc');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Failure(
-      'OTLP over grpc needs a package that is not installed: npm install @opentelemetry/exporter-metrics-otlp-grpc',
-    );
-  }
 }
