@@ -44,7 +44,7 @@ struct Candidate {
   void waitLonger(Clock::time_point now);
 };
 
-// What became of the ring of an ended agent.
+// Result of an attempt to remove the ring of an ended agent.
 enum class Removal : uint8_t { kNotDue, kRemoved, kRefused };
 
 // Invariants: each path is in the list once, and isAttached() is false for each candidate.
@@ -57,8 +57,8 @@ class CandidateList {
   // Adds the file of a released ring: parked if the ring is empty, otherwise due at once.
   void addReleased(const std::string& path, const FileId& file, const HeaderFields& header,
                    std::optional<Clock::time_point> endedAt, Clock::time_point now);
-  // Calls remove(candidate) for the parked rings whose agents have ended, a limited number of them. One that it could
-  // not remove waits for a minute.
+  // Calls remove(candidate) for the parked rings whose agents have ended, a limited number of them. A ring that
+  // could not be removed waits for a minute.
   void removeEnded(const std::function<Removal(Candidate&)>& remove);
   // Removes all other paths.
   void retain(const std::set<std::string>& present);

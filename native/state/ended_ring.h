@@ -34,7 +34,7 @@ struct RemovalRule {
   bool dryRun = false;
 };
 
-// Removes the ring at the path, if it is this file with this header, empty and locked by nobody, and its state file.
+// Removes the ring at the path, if it is this file with this header, empty and without a lock, and its state file.
 // Returns why it did not, or "": it did, or with `dryRun` would.
 //
 // Requires: the caller saw that no process writes the ring, after it had read `seen`.

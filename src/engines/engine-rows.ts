@@ -15,7 +15,7 @@ export interface Launch {
 
 export interface EngineRow {
   readonly engine: string;
-  /** Its name as people write it; absent if its command alone does not tell that agents will follow. */
+  /** Its name in prose; absent if its command alone does not mean that agents will follow. */
   readonly name?: string;
   /** Title of a process that renamed itself. */
   readonly title?: RegExp;

@@ -1,4 +1,4 @@
-/** What a process has loaded and opened to move bytes. Linux only; this user must be permitted to examine the process. */
+/** Plug-ins, devices and files by which a process may move bytes. Linux only; this user must be permitted to examine the process. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { attempt } from '../ground/errors.js';

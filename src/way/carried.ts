@@ -1,6 +1,6 @@
 /** Which agents' bytes a counter carries: the set of agents whose bytes explain it best. Pure. */
 
-/** An answer about one agent. `undecided`: its bytes cannot be told from others'. */
+/** An answer about one agent. `undecided`: the counter fits with its bytes and without them. */
 export type Portion = 'certain' | 'likely' | 'not' | 'undecided';
 
 /** Bytes of a counter for each byte of an agent: headers of packets add up to 13 % at small frames. */
@@ -17,10 +17,10 @@ const NOISE_BYTES = 64 * 1024;
 const CLEARLY = 3;
 /** Other traffic of at most this part counts as none. */
 const NO_OTHERS = 0.08;
-/** All sets of so many agents are tried: 1024 at most. More agents than windows allow cannot be told apart. */
+/** All sets of so many agents are tried: 1024 at most. Few windows allow fewer agents. */
 const MOST_AGENTS = 10;
 const WINDOWS_EACH = 2;
-/** What a counter carries of an agent beyond the best set must be below this part, if it carries none of it. */
+/** Largest part of an agent's bytes that the best set may leave unexplained, if the counter carries none of them. */
 const MOST_LEFT = 0.4;
 
 /** Below this part of the squares, bytes do not change: sums of products are not more exact. */

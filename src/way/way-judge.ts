@@ -131,7 +131,7 @@ class Judgement {
     return this.#unseenOf(agent, unknown) ?? { kind: 'neither', ports: [], windows, sure: 'certain' };
   }
 
-  /** What could carry the bytes and is not visible. */
+  /** Returns `unknown` if devices or files that could carry the bytes are not visible. */
   #unseenOf({ devices, filesUnseen }: AgentInWindow, unknown: (why: string) => Seen): Seen | undefined {
     const { unseenDevices } = this.#windows.at(-1)!;
     const hidden = unseenDevices.filter((device) => devices === undefined || devices.includes(device));

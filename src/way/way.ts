@@ -30,7 +30,7 @@ export interface Ways {
   readonly rx?: Way;
 }
 
-/** What a process has loaded and opened to move bytes. Absent fields are not visible. */
+/** Plug-ins, devices and files by which a process may move bytes. Absent fields are not visible. */
 export interface ProcessPath {
   /** Plug-ins of NIXL in its maps: `UCX`, `POSIX`. */
   readonly backends?: readonly string[];
@@ -63,7 +63,7 @@ export interface HostPort extends RdmaPort {
   /** Since the driver was loaded. */
   readonly receivedBytes?: number;
   readonly sentBytes?: number;
-  /** Of the last seconds. */
+  /** Rates of the last seconds. */
   readonly receivedPerSecond?: number;
   readonly sentPerSecond?: number;
 }

@@ -1,4 +1,4 @@
-/** `nixl-otel prune`: removes rings whose agents have ended and will not come back. Without --yes it only says which. */
+/** `nixl-otel prune`: removes rings whose agents have ended and will not come back. Without --yes it only lists them. */
 import path from 'node:path';
 import type { Command } from 'commander';
 import { binaryText, plural } from '../../ground/figures/figure.js';
@@ -95,7 +95,7 @@ interface RingEnd {
   readonly doubt?: { readonly isLive: boolean; readonly why: string };
 }
 
-/** Returns what shows that the writer of each ring has ended, or why that is not known. Called after the first look at the rings. */
+/** Returns the proof that the writer of each ring has ended, or the reason why that is not known. Called after the first look at the rings. */
 function endsOf(paths: readonly string[], force: boolean): RingEnd[] {
   // A process that starts during the first search is seen by the second.
   const searches = [findWriters(paths), findWriters(paths)];

@@ -1,5 +1,5 @@
 /**
- * Begins and ends of findings as OTLP log records. OpenTelemetry's exporter of logs sends them; who wants them installs its package.
+ * Begins and ends of findings as OTLP log records. OpenTelemetry's exporter of logs sends them, a package that users install beside this one.
  */
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../ground/package.js';
 import { plural } from '../../ground/figures/figure.js';
@@ -33,7 +33,7 @@ const SUCCESS = 0;
 /** While a receiver does not answer, so many wait. */
 const MOST_WAITING = 1000;
 
-/** What is used of the exporters of all three packages. */
+/** The part of an exporter that serve calls. All three packages have it. */
 interface LogExporter {
   export(records: readonly object[], done: (result: { code: number; error?: Error }) => void): void;
   shutdown(): Promise<void>;

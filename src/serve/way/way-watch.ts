@@ -10,13 +10,13 @@ import type { AgentInWindow, CounterInWindow } from '../../way/way-window.js';
 
 /** Samples are taken every five seconds, and more often while the page is open. */
 const LEAST_WINDOW_MS = 4500;
-/** After such a pause counters of others have grown by what nobody can tell. */
+/** Longest window. After a longer pause a counter holds too much traffic of other programs. */
 const MOST_WINDOW_MS = 30_000;
 /** Ports come, go, and change their state. */
 const PORTS_AGAIN_MS = 60_000;
-/** What a process has opened is read again: after its first transfer, and then this often. */
+/** Time between two reads of the files that a process has open. The first read follows its first transfer. */
 const PATH_AGAIN_MS = 300_000;
-/** Processes whose maps and files are read in one sample: those of an engine have megabytes. */
+/** Most processes whose maps and files one sample reads: the maps of an engine have megabytes. */
 const MOST_PATHS = 2;
 /** Plug-ins of NIXL that read and write files. */
 const FILE_BACKENDS: readonly string[] = ['POSIX', 'GDS', 'GDS_MT', 'HF3FS'];
