@@ -3,9 +3,11 @@ import type { AgentSnapshot } from '../../ground/tally.js';
 import type { TimeSlices } from '../../ground/time-slices.js';
 import { namesOf } from './agent-names.js';
 import { type AgentSizes, directionSizesOf } from '../../view/sizes/direction-sizes.js';
-import { fastestQuarterOf } from '../../view/sizes/references.js';
+import { type ClassReference, fastestQuarterOf } from '../../view/sizes/references.js';
 import { type SizeFigures, sizeFiguresOf } from '../../view/sizes/size-figures.js';
 import type { RecentSizes } from '../../view/sizes/size-window.js';
+import { UNBOUNDED } from '../../view/slowness/place-counts.js';
+import type { Usual } from '../../view/slowness/usual-times.js';
 import type { SizeReading } from './size-watch.js';
 
 interface Wants {
@@ -26,18 +28,29 @@ export async function agentSizesIn(
   for (const agent of agents) {
     const { transmit, receive } = agent.timeBySize!;
     const recent = recents.get(agent.id)!;
+    const usual = reading.usualOf?.(agent.id);
+    const wants = (direction: 'transmit' | 'receive') => {
+      return { details, peers: peers[direction].get(agent.id)!, usual: referencesIn(usual?.[direction]) };
+    };
     found.push({
       id: agent.id,
       agent: agent.agent,
       directory: agent.directory,
       name: nameOf(agent),
-      tx: directionSizesOf(transmit, recent.transmit, { details, peers: peers.transmit.get(agent.id)! }),
-      rx: directionSizesOf(receive, recent.receive, { details, peers: peers.receive.get(agent.id)! }),
+      tx: directionSizesOf(transmit, recent.transmit, wants('transmit')),
+      rx: directionSizesOf(receive, recent.receive, wants('receive')),
     });
     const pause = slices.turn();
     if (pause !== undefined) await pause;
   }
   return found;
+}
+
+function referencesIn(usual: Usual | undefined): ClassReference[] {
+  const ofClass = ({ upToBytes, meanBytes, p50 }: Usual['classes'][number]): ClassReference => {
+    return { upToBytes: upToBytes === UNBOUNDED ? Infinity : upToBytes, meanBytes, p50Us: p50, few: false };
+  };
+  return usual?.classes.map(ofClass) ?? [];
 }
 
 /** Returns the windows of all agents by id, and the peers of each. */

@@ -27,6 +27,8 @@ export interface SizeReading {
   /** The exported agents. */
   readonly agents: readonly AgentSnapshot[];
   readonly recentOf: (agent: AgentSnapshot) => RecentSizes;
+  /** What is usual for an agent, if it is judged. */
+  readonly usualOf?: SlownessJudge['usualOf'];
 }
 
 export class SizeWatch {
@@ -70,7 +72,8 @@ export class SizeWatch {
     const agents = snapshot.agents.filter(({ exported, timeBySize }) => exported && timeBySize !== undefined);
     const recentOf = (agent: AgentSnapshot): RecentSizes => this.#window.recentOf(agent, takenMs);
     this.#window.take(takenMs, agents);
-    return use({ takenMs, snapshot, recentMs: this.#window.spanAt(takenMs), agents, recentOf }, slices);
+    const usualOf = (id: number): ReturnType<SlownessJudge['usualOf']> => this.judge.usualOf(id);
+    return use({ takenMs, snapshot, recentMs: this.#window.spanAt(takenMs), agents, recentOf, usualOf }, slices);
   }
 
   /** Models of the agents by id, at most 20 s old. */

@@ -7,6 +7,8 @@ export interface Percentiles {
   readonly p90: number;
   readonly p99: number;
   readonly max: number;
+  /** Number of the values; absent where it is not known. */
+  readonly count?: number;
 }
 
 /** Returns undefined without values. */
@@ -16,7 +18,7 @@ export function percentilesOf(exponential: ExponentialTally): Percentiles | unde
   const total = exponentialCount(exponential);
   // The nearest rank is that of a value that occurred: the p99 of ten values is the largest one.
   const at = (percent: number): number => valueAt(exponential, (percent * total) / 100);
-  return { p50: at(50), p90: at(90), p99: at(99), max };
+  return { p50: at(50), p90: at(90), p99: at(99), max, count: Math.round(total) };
 }
 
 /** Returns the value with this rank, or the next higher one. Ranks begin above 0: a count may be a fraction. */

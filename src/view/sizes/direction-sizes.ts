@@ -27,7 +27,7 @@ export interface JsonClass extends Omit<SizeFigures, 'upToBytes' | 'bytes'> {
 export interface RecentClass extends JsonClass {
   /** Median as a multiple of that of the fastest quarter of the other agents. */
   readonly againstPeers?: number;
-  /** Median as a multiple of that of the agent before the window. */
+  /** Median as a multiple of the usual one of the agent; of that before the window, where none is known. */
   readonly againstEarlier?: number;
 }
 
@@ -64,6 +64,8 @@ interface Wants {
   readonly details?: boolean;
   /** Classes of the fastest quarter of the other agents, in the same window. */
   readonly peers?: readonly ClassReference[];
+  /** What is usual for the agent: it counts in place of the time before the window, which may have the same fault. */
+  readonly usual?: readonly ClassReference[];
 }
 
 /** `recent`: classes of the window; without it there is no window, and the model is of all transfers. */
@@ -74,10 +76,10 @@ export function directionSizesOf(
 ): DirectionSizes {
   const modelled = recent.length > 0 ? recent : classes;
   const posting = postingOf(modelled);
-  const { details = false, peers = [] } = wants;
+  const { details = false, peers = [], usual = [] } = wants;
   return {
     classes: jsonClasses(classes, details),
-    recent: recentClasses(classes, recent, peers, details),
+    recent: recentClasses(classes, recent, { details, peers, usual }),
     model: timeLineOf(modelled),
     ...(posting && { posting }),
     ...(details && peers.length > 0 && { peersModel: referenceLineOf(peers) }),
@@ -88,14 +90,13 @@ export function directionSizesOf(
 function recentClasses(
   classes: readonly SizeClassTally[],
   recent: readonly SizeClassTally[],
-  peers: readonly ClassReference[],
-  details: boolean,
+  { details, peers, usual }: Required<Wants>,
 ): RecentClass[] {
   const figures = sizeFiguresOf(recent).filter(({ few }) => !few);
   const multiplesOf = (references: readonly ClassReference[]): ReadonlyMap<number, number> =>
     new Map(against(figures, references).map(({ upToBytes, multiple }) => [upToBytes, multiple]));
   const byPeers = multiplesOf(peers);
-  const byEarlier = multiplesOf(sizeFiguresOf(classesSince(recent, classes)));
+  const byEarlier = multiplesOf([...sizeFiguresOf(classesSince(recent, classes)), ...usual]);
   return jsonClasses(recent, details).map((one) => {
     const againstPeers = byPeers.get(boundOf(one.upToBytes));
     const againstEarlier = byEarlier.get(boundOf(one.upToBytes));

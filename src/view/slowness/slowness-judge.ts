@@ -6,6 +6,7 @@ import type { KeptAgent, KeptUsual } from './kept-usual.js';
 import type { Peer } from './load.js';
 import { UNBOUNDED } from './place-counts.js';
 import type { SlowClass, SlowFact } from './slow-facts.js';
+import type { Usual } from './usual-times.js';
 
 /** Time after which a changed normal is usual. */
 export const ACCEPT_MS = 24 * 60 * 60_000;
@@ -85,6 +86,12 @@ export class SlownessJudge {
   slowdownsOf(id: number): Readonly<Record<JudgedDirection, Slowdowns>> | undefined {
     const judges = this.#agents.get(id);
     return judges && { transmit: judges.transmit.slowdowns, receive: judges.receive.slowdowns };
+  }
+
+  /** Returns what is usual for an agent, in each direction; undefined for an unknown one. */
+  usualOf(id: number): Readonly<Record<JudgedDirection, Usual>> | undefined {
+    const judges = this.#agents.get(id);
+    return judges && { transmit: judges.transmit.usual, receive: judges.receive.usual };
   }
 
   /** Takes a sample of all agents. Agents that are missing in it are forgotten. */

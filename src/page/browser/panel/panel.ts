@@ -6,6 +6,7 @@ import {
   binaryText,
   bytesRateFigure,
   type Figure,
+  numberText,
   perSecondFigure,
   plural,
   timeFigure,
@@ -51,21 +52,32 @@ export interface PanelInput {
   readonly nowMs: number;
 }
 
-const FIGURES: readonly (readonly [label: string, figure: (row: TableRow) => Figure])[] = [
+type FigureRow = readonly [
+  label: string,
+  figure: (row: TableRow) => Figure,
+  count?: (row: TableRow) => number | undefined,
+];
+
+/** Transfers behind a percentile. */
+const timed = ({ transferTimeUs }: TableRow): number | undefined => transferTimeUs?.count;
+const posted = ({ postTimeUs }: TableRow): number | undefined => postTimeUs?.count;
+
+const FIGURES: readonly FigureRow[] = [
   ['tx', (row) => bytesRateFigure(row.txBytesPerSecond)],
   ['rx', (row) => bytesRateFigure(row.rxBytesPerSecond)],
   ['Requests', (row) => perSecondFigure(row.requestsPerSecond)],
   ['Errors', (row) => perSecondFigure(row.errorsPerSecond)],
-  ['p50', ({ transferTimeUs }) => timeFigure(transferTimeUs?.p50)],
-  ['p90', ({ transferTimeUs }) => timeFigure(transferTimeUs?.p90)],
-  ['p99', ({ transferTimeUs }) => timeFigure(transferTimeUs?.p99)],
-  ['Post p99', ({ postTimeUs }) => timeFigure(postTimeUs?.p99)],
+  ['p50', ({ transferTimeUs }) => timeFigure(transferTimeUs?.p50), timed],
+  ['p90', ({ transferTimeUs }) => timeFigure(transferTimeUs?.p90), timed],
+  ['p99', ({ transferTimeUs }) => timeFigure(transferTimeUs?.p99), timed],
+  ['Post p99', ({ postTimeUs }) => timeFigure(postTimeUs?.p99), posted],
 ];
 
 export class Panel {
   readonly #panel = byId('panel');
   readonly #sign = icon('dot');
   readonly #figures = FIGURES.map(() => figurePlace());
+  readonly #counts = FIGURES.map(() => element('span', { class: 'soft' }));
   readonly #throughput: ChartFrame;
   readonly #time: ChartFrame;
   #top = new SteadyTop();
@@ -82,7 +94,7 @@ export class Panel {
     byId('panel-state').before(this.#sign);
     byId('panel-figures').append(
       ...FIGURES.map(([label], i) =>
-        element('div', {}, element('dt', {}, label), element('dd', {}, this.#figures[i]!)),
+        element('div', {}, element('dt', {}, label, this.#counts[i]!), element('dd', {}, this.#figures[i]!)),
       ),
     );
     const chart = (id: string, options: FrameOptions): ChartFrame =>
@@ -122,7 +134,11 @@ export class Panel {
     byId('panel-note').hidden = true;
     this.#showHead(input);
     this.#showNotes(input);
-    FIGURES.forEach(([, figure], i) => setFigure(this.#figures[i]!, figure(row)));
+    FIGURES.forEach(([, figure, countIn], i) => {
+      setFigure(this.#figures[i]!, figure(row));
+      const count = countIn?.(row);
+      setText(this.#counts[i]!, count === undefined ? '' : ` of ${numberText(count)}`);
+    });
     const { agentTimesMs: times, agents } = history;
     const columns = agents.find(({ id }) => id === agent.id);
     if (columns !== undefined) {
