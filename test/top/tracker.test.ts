@@ -27,7 +27,7 @@ describe('rates', () => {
       errorsPerSecond: 0.5,
     });
     // Only the four new transfers count.
-    expect(rows[0]!.transferTimeUs).toEqual({ p50: 2, p90: 12, p99: 12, max: 12 });
+    expect(rows[0]!.transferTimeUs).toEqual({ p50: 2, p90: 12, p99: 12, max: 12, count: 4 });
     expect(rows[0]!.postTimeUs).toBeUndefined();
   });
 

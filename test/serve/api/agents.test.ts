@@ -82,7 +82,7 @@ describe('the answer of /api/v1/agents', () => {
     const { counts, ...rest } = transferTimesUs;
     expect(rest).toEqual({ scale: 4, zeroCount: 0, offset: 44 });
     expect([counts.length, counts[0], counts[34]]).toEqual([35, 1, 1]);
-    expect(percentilesOf(transferTimesUs)).toEqual({ p50: 7, p90: 30, p99: 30, max: 30 });
+    expect(percentilesOf(transferTimesUs)).toEqual({ p50: 7, p90: 30, p99: 30, max: 30, count: 2 });
     expect(postTimesUs).toEqual({ scale: 4, zeroCount: 0, offset: 0, counts: [] });
   });
 
@@ -195,7 +195,7 @@ describe('other answers', () => {
       );
     const source = sourceOf([at(0, 'alive', {}, 1), at(5, 'alive', {}, 2), at(6, 'dead', { foundFull: 3 }, 4)]);
     const { agents, ended, recentTransferTimeUs } = sent(agentsAnswer(source));
-    expect(recentTransferTimeUs).toEqual({ p50: 3, p90: 4, p99: 4, max: 4 });
+    expect(recentTransferTimeUs).toEqual({ p50: 3, p90: 4, p99: 4, max: 4, count: 3 });
     expect(agents[0]).toMatchObject({ recentTransferTimeUs, endedMs: START_MS + 6000 });
     expect(agents[0]).not.toHaveProperty('recentPostTimeUs');
     const seen = {

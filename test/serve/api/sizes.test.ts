@@ -49,7 +49,7 @@ function watched(agents: Readonly<Record<string, readonly number[]>>) {
   });
   const ask = async (question = {}) =>
     (await watch.read((reading, slices) => sizesAnswer(reading, FACTS, question, slices)))!;
-  return { ask, source, directory, send };
+  return { ask, watch, source, directory, send };
 }
 
 const SIZES = [4096, 65_536, 1_048_576, 2 ** 31].flatMap((bytes) => new Array<number>(30).fill(bytes));
@@ -84,6 +84,24 @@ test('has distributions of one agent only if it is asked for', async () => {
     expect([timesUs!, postTimesUs!].map(exponentialCount)).toEqual([30, 30]);
   }
   expect((await ask({ agent: 12_345 })).agents).toEqual([]);
+});
+
+test('takes what is usual in place of the past, which may have the same fault', async () => {
+  const { ask, watch, source, directory, send } = watched({ a: SIZES });
+  await ask(); // begins the window
+  send('a', SIZES.slice(0, 90));
+  drainAll(source, directory);
+  const multiples = ([agent]: readonly AgentSizes[]): unknown[] => agent!.tx.recent.map((one) => one.againstEarlier);
+  for (const one of multiples((await ask()).agents)) expect(one).toBeCloseTo(1, 0.5);
+  const of4KiB = { upToBytes: 4096, blocks: 4, transfers: 100, meanBytes: 4096, p10: 10, p50: 10.4, p90: 11 };
+  const none = { blocks: 0, bytesPerSecond: 0, flushSize: 0, classes: [] };
+  const usual = { transmit: { ...none, blocks: 4, classes: [of4KiB] }, receive: none };
+  const answer = await watch.read((reading, slices) =>
+    sizesAnswer({ ...reading, usualOf: () => usual }, FACTS, {}, slices),
+  );
+  const [first, ...others] = multiples(answer!.agents) as number[];
+  expect(first! / 10).toBeCloseTo(1, 0.5);
+  for (const one of others) expect(one).toBeCloseTo(1, 0.5);
 });
 
 test('sets the window of each agent beside the fastest quarter of the others, and beside its own past', async () => {
