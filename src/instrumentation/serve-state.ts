@@ -65,7 +65,7 @@ const ALARMS = [
   'problem',
   'state',
 ] as const;
-const NOTES = ['ended', 'late-completion', 'busy', 'cold-start', 'quiet', 'unused', 'memory', 'way'] as const;
+const NOTES = ['ended', 'late-completion', 'busy', 'cold-start', 'uneven', 'quiet', 'unused', 'memory', 'way'] as const;
 /** Findings that have a number, 0 while there are none. Announced maintenance makes notes of alarms: those appear when they do. */
 export const COUNTED_FINDINGS: readonly Omit<FindingCount, 'count'>[] = [
   ...ALARMS.map((kind) => ({ kind, level: 'alarm' }) as const),

@@ -22,6 +22,7 @@ const FINDINGS_OF: Readonly<Record<FindingKind, FindingName | undefined>> = {
   'late-completion': 'serve-finds',
   busy: 'serve-finds',
   'cold-start': 'serve-finds',
+  uneven: 'serve-finds',
   quiet: 'serve-finds',
   unused: 'serve-finds',
   memory: 'serve-finds',

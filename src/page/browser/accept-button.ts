@@ -1,6 +1,6 @@
 /** The button of a finding about slow transfers that takes their present times as usual. */
 import { ACCEPT_PATH } from '../../view/answers/answer.js';
-import { isSlowAlarm } from '../../view/slowness/slow-facts.js';
+import { isAcceptable } from '../../view/slowness/slow-facts.js';
 import type { Finding } from '../../view/verdict/types.js';
 import { announce, element, setText } from './common/dom.js';
 
@@ -13,7 +13,7 @@ export function acceptButton(): HTMLButtonElement {
 
 /** Makes the button that of a finding. */
 export function aimAccept(button: HTMLButtonElement, finding: Finding): void {
-  button.hidden = !isSlowAlarm(finding);
+  button.hidden = !isAcceptable(finding);
   button.onclick = () => void accept(button, finding.agents);
 }
 

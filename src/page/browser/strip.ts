@@ -1,7 +1,7 @@
 /** The verdict strip and the list of findings below it. */
 import { spanText } from '../../ground/figures/clock.js';
 import { plural } from '../../ground/figures/figure.js';
-import { isSlowAlarm } from '../../view/slowness/slow-facts.js';
+import { isAcceptable } from '../../view/slowness/slow-facts.js';
 import { levelOf } from '../../view/verdict/shapes.js';
 import type { Finding, Verdict } from '../../view/verdict/types.js';
 import { acceptButton, aimAccept } from './accept-button.js';
@@ -64,7 +64,7 @@ export class Strip {
     if (alarms >= OPENS_FROM && alarms > this.#alarms && hasRoom()) this.#isOpen = true;
     this.#count = listed.length;
     this.#alarms = alarms;
-    this.#isSaid = listed.length === 1 && listed[0] === first && !isSlowAlarm(first);
+    this.#isSaid = listed.length === 1 && listed[0] === first && !isAcceptable(first);
     this.#fillNow = () => this.#fill(listed, linkOf, nowMs);
     // Rows that come or go move what is below them.
     if (listed.length === this.#list.children.length || hasRoom()) this.#fillNow();

@@ -1,4 +1,5 @@
 /** The addresses of the agents' figures, their history, their time by size and what happened as JSON. */
+import type { IdentifiedAgent } from '../../instrumentation/agents/agent-identities.js';
 import { setImmediate } from 'node:timers/promises';
 import { reasonOf } from '../../ground/errors.js';
 import type { CustomError } from '../../mapping/custom-events.js';
@@ -50,14 +51,14 @@ export interface ServeContext {
   readonly rankVariable: string;
   /** Returns the configured attributes of an agent's series. */
   readonly attributesOf: (agent: AgentSnapshot) => Readonly<Record<string, unknown>>;
-  readonly engineOf: AnswerSource['engineOf'];
+  readonly engineOf: (agent: IdentifiedAgent) => ReturnType<AnswerSource['engineOf']>;
   /** The host's /sys, as this process sees it. */
   readonly sysPath: string;
   readonly endedKeptMs: number;
   /** Time after which transfers that became slower count as usual. */
   readonly acceptMs: number;
   readonly failingExporters: () => readonly FailingExporter[];
-  readonly sizes: Pick<SizeWatch, 'read' | 'judge'>;
+  readonly sizes: Pick<SizeWatch, 'read' | 'judge' | 'instanceOf'>;
   /** Takes the function that counts what is found now. */
   readonly showFindings: (counts: () => readonly FindingCount[]) => void;
   /** True if state is kept beside the rings. */
@@ -71,6 +72,7 @@ export function publishAgents(server: Routes, peeks: Peeks, context: ServeContex
   const warn = warnOnce();
   const startedMs = performance.timeOrigin;
   context.sizes.judge.acceptMs = context.acceptMs;
+  context.sizes.instanceOf = (agent) => context.engineOf(agent)?.instancePid;
   const place = context.keepsState ? new StatePlace() : undefined;
   const usual = place && new UsualFile(place, context.sizes.judge);
   const past = place && new HistoryFile(place, () => recorder);

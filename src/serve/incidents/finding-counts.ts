@@ -1,6 +1,6 @@
 /** Counts findings by kind and level. Pure. */
 import { COUNTED_FINDINGS, type FindingCount } from '../../instrumentation/serve-state.js';
-import type { SlowFact, SlowKind } from '../../view/slowness/slow-facts.js';
+import type { SlowFact } from '../../view/slowness/slow-facts.js';
 import { levelOf } from '../../view/verdict/shapes.js';
 import { slowFindings } from '../../view/verdict/slow-findings.js';
 import type { Finding } from '../../view/verdict/types.js';
@@ -13,7 +13,8 @@ const OF_SLOWNESS: readonly string[] = [
   'late-completion',
   'busy',
   'cold-start',
-] satisfies SlowKind[];
+  'uneven',
+] satisfies SlowFact['kind'][];
 
 /** With all usual kinds, also those that are not found. */
 export function findingCounts(

@@ -8,6 +8,8 @@ export interface KeptAgent {
   readonly place: string;
   readonly transmit?: Usual;
   readonly receive?: Usual;
+  /** Begin of a difference between its directions or to another rank; 0 if it was accepted. */
+  readonly unevenSinceMs?: number;
 }
 
 export interface KeptUsual {
@@ -32,8 +34,9 @@ function isCurve(json: unknown): json is Curve {
 }
 
 function isKeptAgent(json: unknown): json is KeptAgent {
-  const { place, transmit, receive } = (json ?? {}) as Partial<KeptAgent>;
-  return typeof place === 'string' && [transmit, receive].every((usual) => usual === undefined || isUsual(usual));
+  const { place, transmit, receive, unevenSinceMs = 0 } = (json ?? {}) as Partial<KeptAgent>;
+  const areUsual = [transmit, receive].every((usual) => usual === undefined || isUsual(usual));
+  return typeof place === 'string' && areUsual && isAmount(unevenSinceMs);
 }
 
 function isUsual(json: unknown): json is Usual {

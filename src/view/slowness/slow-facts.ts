@@ -25,7 +25,8 @@ export interface SlowClass {
 }
 
 export interface SlowFact {
-  readonly kind: SlowKind;
+  /** `uneven`: usual times of a direction are a hundred times those of the other one, or of another rank. */
+  readonly kind: SlowKind | 'uneven';
   readonly id: number | string;
   /** Name for people. */
   readonly name: string;
@@ -36,6 +37,8 @@ export interface SlowFact {
   readonly saidMs: number;
   /** How many times as long as usual. */
   readonly factor: number;
+  /** Only of `uneven`: agent and direction whose times are the usual ones of `classes`. */
+  readonly against?: { readonly name: string; readonly direction: 'transmit' | 'receive' };
   /** Ascending by size. */
   readonly classes: readonly SlowClass[];
   /** True if late asking would look the same. */
@@ -44,6 +47,11 @@ export interface SlowFact {
   readonly againstOthers?: boolean;
   /** The agent moves as usual in the other direction. */
   readonly oneDirection?: boolean;
+}
+
+/** True if an operator can take it as usual. */
+export function isAcceptable(finding: { readonly kind: string }): boolean {
+  return isSlowAlarm(finding) || finding.kind === 'uneven';
 }
 
 /** True for what a person should act on; the others are notes. */

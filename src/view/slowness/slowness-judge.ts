@@ -6,6 +6,7 @@ import type { KeptAgent, KeptUsual } from './kept-usual.js';
 import type { Peer } from './load.js';
 import { UNBOUNDED } from './place-counts.js';
 import type { SlowClass, SlowFact } from './slow-facts.js';
+import { UnevenWatch } from './uneven.js';
 import type { Usual } from './usual-times.js';
 
 /** Time after which a changed normal is usual. */
@@ -21,6 +22,8 @@ export interface JudgedAgent {
   readonly name: string;
   /** Path of its ring. */
   readonly place: string;
+  /** Instance of an engine whose ranks are compared; absent if it is not known. */
+  readonly instance?: number | undefined;
   readonly timeBySize?: TimeBySize | undefined;
 }
 
@@ -37,6 +40,7 @@ export class SlownessJudge {
   /** What an earlier process kept, by the path of the ring. */
   #kept: ReadonlyMap<string, KeptAgent> = new Map();
   #agents = new Map<number, JudgedPlace>();
+  readonly #uneven = new UnevenWatch();
   #facts: readonly SlowFact[] = [];
   #lastMs: number | undefined;
 
@@ -53,11 +57,15 @@ export class SlownessJudge {
 
   /** Returns what is usual for the agents that are judged, and was for earlier ones. */
   get usual(): KeptUsual {
-    const agents = [...this.#agents.values()].map(({ place, transmit, receive }) => ({
-      place,
-      ...(transmit.usual.blocks > 0 && { transmit: transmit.usual }),
-      ...(receive.usual.blocks > 0 && { receive: receive.usual }),
-    }));
+    const agents = [...this.#agents.values()].map(({ place, transmit, receive }) => {
+      const unevenSinceMs = this.#uneven.sinceOf(place);
+      return {
+        place,
+        ...(transmit.usual.blocks > 0 && { transmit: transmit.usual }),
+        ...(receive.usual.blocks > 0 && { receive: receive.usual }),
+        ...(unevenSinceMs !== undefined && { unevenSinceMs }),
+      };
+    });
     return { curves: { transmit: this.#curves.transmit.all, receive: this.#curves.receive.all }, agents };
   }
 
@@ -71,13 +79,17 @@ export class SlownessJudge {
   #restore(judges: JudgedPlace): void {
     const kept = this.#kept.get(judges.place);
     for (const direction of DIRECTIONS) if (kept?.[direction] !== undefined) judges[direction].restore(kept[direction]);
+    if (kept?.unevenSinceMs !== undefined) this.#uneven.restore(kept.place, kept.unevenSinceMs);
   }
 
   /** Takes the present times of these agents as usual, in the directions in which something is found. */
   accept(ids: Iterable<number>): void {
     const accepted = new Set<number | string>(ids);
-    for (const { id, direction } of this.#facts) {
-      if (accepted.has(id)) this.#agents.get(Number(id))?.[direction].accept();
+    for (const { kind, id, direction } of this.#facts) {
+      const judges = accepted.has(id) ? this.#agents.get(Number(id)) : undefined;
+      if (judges === undefined) continue;
+      if (kind === 'uneven') this.#uneven.accept(judges.place);
+      else judges[direction].accept();
     }
     this.#facts = this.#facts.filter(({ id }) => !accepted.has(id));
   }
@@ -113,7 +125,15 @@ export class SlownessJudge {
       }
     }
     for (const direction of DIRECTIONS) this.#judge(direction, agents, moved);
-    this.#facts = agents.flatMap((agent) => this.#factsOf(agent));
+    this.#facts = [...agents.flatMap((agent) => this.#factsOf(agent)), ...this.#unevenFacts(takenMs, agents)];
+  }
+
+  #unevenFacts(takenMs: number, agents: readonly JudgedAgent[]): SlowFact[] {
+    const usual = agents.map(({ id, name, place, instance }) => {
+      const { transmit, receive } = this.#agents.get(id)!;
+      return { id, name, place, instance, transmit: transmit.usual, receive: receive.usual };
+    });
+    return this.#uneven.take(takenMs, this.acceptMs, usual);
   }
 
   /** Keeps what is usual. */

@@ -12,7 +12,18 @@ export function calledByLabels(input: VerdictInput): VerdictInput {
     const label = labels.get(one.id);
     return label === undefined ? one : { ...one, name: label };
   };
-  return { ...input, agents: agents.map(called), ended: ended.map(called), slowness: slowness.map(called) };
+  const byName = new Map(agents.map(({ id, name }) => [name, labels.get(id) ?? name]));
+  const withRank = (fact: (typeof slowness)[number]): typeof fact => {
+    const { against } = fact;
+    if (against === undefined) return fact;
+    return { ...fact, against: { ...against, name: byName.get(against.name) ?? against.name } };
+  };
+  return {
+    ...input,
+    agents: agents.map(called),
+    ended: ended.map(called),
+    slowness: slowness.map((fact) => withRank(called(fact))),
+  };
 }
 
 /** Several agents of one worker have the same label: theirs are the names of their rings. */

@@ -7,7 +7,7 @@ import { agentsNamed } from './past-trouble.js';
 import type { Finding, VerdictInput } from './types.js';
 
 /** What the times of the sizes tell. */
-type Cause = 'link' | 'from-size' | 'some-sizes' | 'untold' | 'posting' | 'asking' | 'load' | 'start';
+type Cause = 'link' | 'from-size' | 'some-sizes' | 'untold' | 'posting' | 'asking' | 'load' | 'start' | 'uneven';
 
 interface CauseText {
   readonly word: string;
@@ -44,6 +44,11 @@ const TEXTS: Readonly<Record<Cause, CauseText>> = {
   },
   load: { word: 'Busy' },
   start: { word: 'Cold start' },
+  uneven: {
+    word: 'Uneven',
+    advice:
+      'There is no earlier time to compare with: either this was slow from the start, or the program asks late for its end. If it is meant to be so, take it as usual.',
+  },
 };
 /** A class must grow by this part of what the link would add, to be slow by the same cause. */
 const SAME_CAUSE = 1 / 3;
@@ -74,13 +79,18 @@ function findingOf(facts: readonly SlowFact[], takenMs: number, agents: VerdictI
     kind,
     ...(isSlowAlarm({ kind }) ? { tone: 'warn', shape: 'triangle' } : { tone: 'info', shape: 'clock' }),
     word,
-    sentence: `${subject}: ${whatOf(worst)} ${kind === 'cold-start' ? 'at' : 'since'} ${momentText(sinceMs, takenMs)}. ${whyOf(worst)}${goingText(worst, agents, takenMs)}`,
+    sentence: `${subject}: ${whatOf(worst)}${whenText(kind, momentText(sinceMs, takenMs))}. ${whyOf(worst)}${goingText(worst, agents, takenMs)}`,
     ...(advice !== undefined && { advice }),
     agents: facts.map(({ id }) => id),
     sinceMs,
     size: { value: worst.factor, text: `${numberText(worst.factor)} times as long` },
     cause: whyOf(worst),
   };
+}
+
+function whenText(kind: SlowFact['kind'], moment: string): string {
+  if (kind === 'uneven') return ` (seen since ${moment})`;
+  return kind === 'cold-start' ? ` at ${moment}` : ` since ${moment}`;
 }
 
 /** The way of the worst agent's bytes, if it is known, and the one before it. */
@@ -94,13 +104,20 @@ function goingText({ id, kind, direction }: SlowFact, agents: VerdictInput['agen
   return `. Its bytes go ${text}${before}`;
 }
 
-function whatOf({ kind, direction, factor, againstOthers, oneDirection }: SlowFact): string {
+function whatOf({ kind, direction, factor, against, againstOthers, oneDirection }: SlowFact): string {
   const way = direction === 'transmit' ? 'tx' : 'rx';
   if (kind === 'cold-start') return `a first transfer (${way}) took ${numberText(factor)} times as long as later ones`;
+  if (against !== undefined)
+    return `${way} takes ${numberText(factor)} times as long as ${againstText(direction, against)}`;
   const usual = againstOthers === true ? 'as earlier agents of this host took' : 'as usual';
   const other = oneDirection === true ? ` (${way === 'tx' ? 'rx' : 'tx'} is as usual)` : '';
   const what = kind === 'slow-posts' ? `posts (${way}) take` : `transfers (${way}) take`;
   return `${what} ${numberText(factor)} times as long ${usual}${other}`;
+}
+
+function againstText(direction: SlowFact['direction'], against: NonNullable<SlowFact['against']>): string {
+  if (against.direction === direction) return `that of ${against.name}`;
+  return against.direction === 'transmit' ? 'its tx' : 'its rx';
 }
 
 function whyOf(fact: SlowFact): string {
@@ -127,6 +144,8 @@ function whyOf(fact: SlowFact): string {
         : `All sizes take longer by about the same time: ${times}`;
     case 'load':
       return `More transfers are open at once: ${times}`;
+    case 'uneven':
+      return `${binaryText(largest.meanBytes)} takes ${timeText(largest.timeUs)}, there ${timeText(largest.usualUs)}`;
     case 'start': {
       const posting = largest.postUs === undefined ? '' : `, of which posting ${timeText(largest.postUs)}`;
       return `${binaryText(largest.meanBytes)} took ${timeText(largest.timeUs)}${posting}; later ones take ${timeText(largest.usualUs)}`;
@@ -153,6 +172,7 @@ function causeOf({ kind, classes, ambiguous }: SlowFact): Cause {
   if (kind === 'late-completion') return 'asking';
   if (kind === 'busy') return 'load';
   if (kind === 'cold-start') return 'start';
+  if (kind === 'uneven') return 'uneven';
   const largest = classes.findLast(({ slow }) => slow);
   if (ambiguous === true || classes.length === 1 || largest === undefined) return 'untold';
   const perByte = (largest.timeUs - largest.usualUs) / largest.meanBytes;

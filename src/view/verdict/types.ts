@@ -118,6 +118,8 @@ export type FindingKind =
   | 'late-completion'
   | 'busy'
   | 'cold-start'
+  /** Usual times of two directions or ranks differ a hundredfold, and nothing earlier tells which are right. */
+  | 'uneven'
   /** An agent with a steady pace has stopped while its process lives. */
   | 'quiet'
   /** Memory is registered, and nothing was ever transferred. */

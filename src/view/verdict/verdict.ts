@@ -69,7 +69,7 @@ export function firstOf(findings: readonly Finding[]): Finding | undefined {
 }
 
 function comesFirst(finding: Finding): boolean {
-  return levelOf(finding) === 'alarm' || finding.kind === 'none';
+  return levelOf(finding) === 'alarm' || finding.kind === 'none' || finding.kind === 'uneven';
 }
 
 /** Returns a function that adds the names of a finding's agents. */
