@@ -17,53 +17,77 @@ import { listens } from '../../serve/outputs/exporter-settings.js';
 import { Failure } from '../../process/failure.js';
 import { directoryFindings, type ExaminedPlace } from './directory-checks.js';
 import type { DoctorFinding } from '../../view/answers/doctor-finding.js';
+import type { ClientAccess } from '../../view/client/client.js';
+import type { ServerAddress } from '../../view/client/server-address.js';
 import { finding, type FindingValues, ok } from './finding.js';
 import { lookAt, type NixlProcess, nixlProcesses } from './nixl-processes.js';
 import { processFindings, ringDirectoryOf } from './process-checks.js';
 import { reached } from './processes.js';
 import { type CheckedRing, ringFindings, ringsIn } from './ring-checks.js';
-import { addressFindings, serveFindings } from './serve-checks.js';
+import { addressFindings, localServe, serveFindings, type ServeToAsk } from './serve-checks.js';
 
-export { serveFindings };
+/** What was found, and what was looked at. */
+export interface Examination {
+  readonly findings: readonly DoctorFinding[];
+  /** Undefined if they are wrong, or if only a process or a serve was looked at. */
+  readonly settings?: Resolution;
+  readonly processes: readonly NixlProcess[];
+  readonly directories: readonly CheckedPlace[];
+  /** Addresses at which a serve answers, or would. */
+  readonly servers: readonly ServeToAsk[];
+}
+
+const NOTHING: Omit<Examination, 'findings'> = { processes: [], directories: [], servers: [] };
+
+/** Checks a running serve. */
+export async function examineServe(given: ServerAddress, access: ClientAccess): Promise<Examination> {
+  return { ...NOTHING, findings: await serveFindings(given, access), servers: [{ given, access }] };
+}
 
 /**
  * Checks directories, the processes that use NIXL, and the outputs of serve. `given`: undefined for the directories of serve.
  * @throws NixlTelemetryError on a platform without rings
  */
-export async function hostFindings(given: readonly string[] | undefined): Promise<DoctorFinding[]> {
+export async function examineHost(given: readonly string[] | undefined): Promise<Examination> {
   requireRings();
   const settings = settingsOf(given);
-  if (settings instanceof NixlTelemetryError) return [wrongSetting(settings)];
+  if (settings instanceof NixlTelemetryError) return { ...NOTHING, findings: [wrongSetting(settings)] };
   const { processes, hidden } = nixlProcesses();
   const places = placesIn(settings) ?? placesOf(processes);
   const unseen =
     places.length === 0 ? [finding('no-directory', { subject: 'settings', what: 'no directory is known' })] : [];
   const values = { DIR: places[0]?.title ?? 'DIR' };
   const checked = checkedPlaces(places, settings.get('force')!.value as boolean);
-  return [
+  const outputs = await examineOutputs(settings, values.DIR);
+  const findings = [
     ...hiddenFindings(hidden, checked, values),
     ...(await findingsOf(processes, checked)),
     ...unseen,
-    ...(await outputFindings(settings, values.DIR)),
+    ...outputs.findings,
   ];
+  return { findings, settings, processes, directories: checked, servers: outputs.servers };
 }
 
 /**
  * Checks one process and the directory that it was started with.
  * @throws NixlTelemetryError on a platform without rings
  */
-export async function processAndItsRings(pid: number): Promise<DoctorFinding[]> {
+export async function examineProcess(pid: number): Promise<Examination> {
   requireRings();
   const one = lookAt(pid);
   const [subject, values] = [`process ${pid}`, { PID: pid }];
-  if (one === 'gone') return [finding('no-process', { subject, what: 'there is no such process', values })];
-  if (one === 'hidden') return [finding('process-hidden', { subject, what: 'it cannot be examined', values })];
-  const findings = await findingsOf([one], checkedPlaces(placesOf([one]), false), true);
-  if (one.hasLibrary || findings.some(({ finding: name }) => name === 'process')) return findings;
-  return [finding('no-library', { subject: one.title, what: 'has not loaded the library of NIXL' }), ...findings];
+  const only = (found: DoctorFinding): Examination => ({ ...NOTHING, findings: [found] });
+  if (one === 'gone') return only(finding('no-process', { subject, what: 'there is no such process', values }));
+  if (one === 'hidden') return only(finding('process-hidden', { subject, what: 'it cannot be examined', values }));
+  const directories = checkedPlaces(placesOf([one]), false);
+  const findings = await findingsOf([one], directories, true);
+  if (!one.hasLibrary && findings.every(({ finding: name }) => name !== 'process')) {
+    findings.unshift(finding('no-library', { subject: one.title, what: 'has not loaded the library of NIXL' }));
+  }
+  return { ...NOTHING, findings, processes: [one], directories };
 }
 
-interface CheckedPlace {
+export interface CheckedPlace {
   readonly place: ExaminedPlace;
   readonly findings: readonly DoctorFinding[];
   /** Undefined if the directory cannot be read. */
@@ -149,24 +173,26 @@ function settingsOf(directories: readonly string[] | undefined): Resolution | Ni
   }
 }
 
+type Outputs = Pick<Examination, 'findings' | 'servers'>;
+
 /** Checks what serve would do with the settings: listen, and push. */
-async function outputFindings(resolved: Resolution, directory: string): Promise<DoctorFinding[]> {
+async function examineOutputs(resolved: Resolution, directory: string): Promise<Outputs> {
   const settings = serveSettings(resolved);
-  const port = listens(resolved) ? await serverFindings(settings, directory) : [];
+  const server = listens(resolved) ? await examineServer(settings, directory) : { findings: [], servers: [] };
   const { otlpEndpoint } = SERVE_ROWS;
   const hasReceiver = otlpEndpoint.variables.some((one) => 'readBySdk' in one && process.env[one.name]);
-  if (!settings.exporter.includes('otlp') && !resolved.has('otlpEndpoint') && !hasReceiver) return port;
+  if (!settings.exporter.includes('otlp') && !resolved.has('otlpEndpoint') && !hasReceiver) return server;
   const { receiverChecks } = await import('./receiver-check.js');
   try {
-    return [...port, ...(await receiverChecks(settings))];
+    return { ...server, findings: [...server.findings, ...(await receiverChecks(settings))] };
   } catch (error) {
-    if (error instanceof NixlTelemetryError || error instanceof Failure) return [...port, wrongSetting(error)];
-    throw error;
+    if (!(error instanceof NixlTelemetryError) && !(error instanceof Failure)) throw error;
+    return { ...server, findings: [...server.findings, wrongSetting(error)] };
   }
 }
 
 /** Checks the web configuration and the addresses of the HTTP server. */
-async function serverFindings(settings: ServeSettings, directory: string): Promise<DoctorFinding[]> {
+async function examineServer(settings: ServeSettings, directory: string): Promise<Outputs> {
   const findings: DoctorFinding[] = [];
   let scheme: 'http' | 'https' = 'http';
   if (settings.webConfig !== undefined) {
@@ -178,10 +204,10 @@ async function serverFindings(settings: ServeSettings, directory: string): Promi
       findings.push(wrongSetting(error));
     }
   }
-  for (const address of listenAddresses(settings)) {
-    findings.push(...(await addressFindings(address, scheme, directory)));
-  }
-  return findings;
+  const addresses = listenAddresses(settings);
+  for (const address of addresses) findings.push(...(await addressFindings(address, scheme, directory)));
+  const known = addresses.filter((address) => 'socketPath' in address || address.port !== 0);
+  return { findings, servers: known.map((address) => localServe(address, scheme)) };
 }
 
 function wrongSetting({ message }: Error): DoctorFinding {

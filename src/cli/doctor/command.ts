@@ -2,12 +2,13 @@
 import type { Command } from 'commander';
 import { oneLine, printableJson } from '../../ground/one-line.js';
 import { plural } from '../../ground/figures/figure.js';
-import { wholeNumber } from '../../settings/shape.js';
+import { filePath, wholeNumber } from '../../settings/shape.js';
 import { addClientOptions, clientAccess, type ClientOptions } from '../../view/client/client-options.js';
 import { addDirectoryOption } from '../directory-option.js';
 import { parserOf } from '../../process/flag-parser.js';
 import { ExitCode, Failure } from '../../process/failure.js';
 import { print } from '../../process/output.js';
+import type { Examination } from './checks.js';
 import type { DoctorFinding, FindingStatus } from '../../view/answers/doctor-finding.js';
 
 interface DoctorOptions extends ClientOptions {
@@ -15,6 +16,7 @@ interface DoctorOptions extends ClientOptions {
   pid?: number;
   url?: string;
   json?: boolean;
+  bundle?: string;
 }
 
 /** Limit of the kernel. */
@@ -28,8 +30,14 @@ no file. As another user than that of the agents it sees less, and says so.
 problem: metrics are missing or too low, or would be. note: a risk, or a fact that doctor could not check. The exit
 code is 1 with a problem, else 0.
 
+--bundle writes one JSON file for a report of a bug, in place of printing findings, and prints what is in it: versions,
+settings, findings, headers of rings (no events), files of state, answers of serve, processes that use NIXL and
+their ancestors with their variables NIXL_* and UCX_*. Known secrets are replaced. The exit code is 0 if the
+file is written.
+
 Examples:
   nixl-otel doctor --dir /dev/shm/nixl
+  nixl-otel doctor --bundle report.json
   sudo nixl-otel doctor --pid 4711
   nixl-otel doctor --url http://127.0.0.1:9464
   nixl-otel doctor --json | jq 'select(.status != "ok")'`;
@@ -39,15 +47,25 @@ export function defineDoctor(command: Command): void {
     .option('--pid <pid>', 'check one process and its directory', parserOf(wholeNumber(1, MOST_PID, 'a process id')))
     .option('--url <url>', 'check a running serve by its answer, at an address as that of top')
     .option('--json', 'one JSON object per finding')
+    .option('--bundle <file>', 'write all that a bug report needs to a new file, JSON', parserOf(filePath))
     .addHelpText('after', HELP)
     .action((options: DoctorOptions) => doctor(options, command));
 }
 
 async function doctor(options: DoctorOptions, command: Command): Promise<void> {
-  const { dir, pid, url, json } = options;
-  const given = [dir && '--dir', pid && '--pid', url && '--url'].filter((one) => one !== undefined);
-  if (given.length > 1) command.error(`error: ${given.join(' and ')} exclude each other: give one of them`);
-  const findings = await findingsOf(options, command);
+  const { dir, pid, url, json, bundle } = options;
+  const exclude = (given: readonly (string | false | 0 | undefined)[]): void => {
+    const both = given.filter(Boolean);
+    if (both.length > 1) command.error(`error: ${both.join(' and ')} exclude each other: give one of them`);
+  };
+  exclude([dir && '--dir', pid && '--pid', url && '--url']);
+  exclude([json && '--json', bundle && '--bundle']);
+  const seen = await examined(options, command);
+  if (bundle !== undefined) {
+    const { writeBundle } = await import('./bundle/bundle.js');
+    return print(await writeBundle(bundle, seen));
+  }
+  const { findings } = seen;
   for (const one of findings) print(json === true ? printableJson(one) : asText(one));
   const count = (status: FindingStatus): number => findings.filter((one) => one.status === status).length;
   const [problems, notes] = [count('problem'), count('note')];
@@ -56,14 +74,14 @@ async function doctor(options: DoctorOptions, command: Command): Promise<void> {
   throw new Failure(texts.join(', '), ExitCode.FAILED);
 }
 
-async function findingsOf(options: DoctorOptions, command: Command): Promise<DoctorFinding[]> {
+async function examined(options: DoctorOptions, command: Command): Promise<Examination> {
   const { dir, pid, url } = options;
   const addresses = url === undefined ? [] : (await import('../url-option.js')).serverAddresses([url], command);
   const access = clientAccess(options, addresses, command);
-  const { hostFindings, processAndItsRings, serveFindings } = await import('./checks.js');
-  if (addresses.length > 0) return serveFindings(addresses[0]!, access);
-  if (pid !== undefined) return processAndItsRings(pid);
-  return hostFindings(dir);
+  const { examineHost, examineProcess, examineServe } = await import('./checks.js');
+  if (addresses.length > 0) return examineServe(addresses[0]!, access);
+  if (pid !== undefined) return examineProcess(pid);
+  return examineHost(dir);
 }
 
 function asText({ status, finding, subject, what, why, mend }: DoctorFinding): string {

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { reasonOf } from '../../ground/errors.js';
 import { addressText, type ListenAddress } from '../../settings/listen-address.js';
 import { type ClientAccess, type HttpAnswer, HttpClient } from '../../view/client/client.js';
-import { type ServerAddress, withoutSecrets } from '../../view/client/server-address.js';
+import { addressOfPath, type ServerAddress, withoutSecrets } from '../../view/client/server-address.js';
 import type { DoctorFinding } from '../../view/answers/doctor-finding.js';
 import { finding, firstThree, ok } from './finding.js';
 import { listenerOn } from './listeners.js';
@@ -52,32 +52,44 @@ export async function addressFindings(
   scheme: 'http' | 'https',
   directory: string,
 ): Promise<DoctorFinding[]> {
-  if ('socketPath' in address) return socketFindings(address.socketPath, addressText(address));
+  if ('socketPath' in address) return socketFindings(address);
   const { host, port } = address;
   if (port === 0) return [];
   const subject = host === undefined ? `port ${port}` : `port ${port} of ${host}`;
   const listener = listenerOn(host ?? '0.0.0.0', port);
   if (listener === undefined) return [ok('port', subject, 'free')];
   const by = listener.pid === undefined ? 'a process of another user' : titleOf(listener.pid);
-  const url = new URL(`${scheme}://localhost/readyz`);
-  const isAny = host === undefined || host === '0.0.0.0' || host === '::';
-  url.hostname = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  url.port = String(port);
-  // On this machine, and without credentials: any certificate will do.
-  const [given, access] = [{ name: url.host, url }, { verifies: false }];
-  const answer = await ask(given, url, access).catch(() => undefined);
-  const found = answer && (await stateOf(subject, answer, { given, url, access }));
+  const serve = localServe(address, scheme);
+  const url = addressOfPath(serve.given.url, 'readyz');
+  const answer = await ask(serve.given, url, serve.access).catch(() => undefined);
+  const found = answer && (await stateOf(subject, answer, { ...serve, url }));
   if (found !== undefined) return [ok('port', subject, `${by} serves there`), ...found];
   return [finding('port-taken', { subject, what: `taken by ${by}`, values: { DIR: directory } })];
 }
 
-async function socketFindings(socketPath: string, subject: string): Promise<DoctorFinding[]> {
-  if (lstatSync(socketPath, { throwIfNoEntry: false }) === undefined) return [ok('port', subject, 'free')];
-  const url = new URL('http://localhost/readyz');
+/** On this machine, and without credentials: any certificate will do. */
+export function localServe(address: ListenAddress, scheme: 'http' | 'https'): ServeToAsk {
+  const url = new URL(`${scheme}://localhost/`);
+  const access = { verifies: false };
+  if ('socketPath' in address) {
+    const { socketPath } = address;
+    return { given: { name: addressText(address), url: new URL('http://localhost/'), socketPath }, access };
+  }
+  const { host, port } = address;
+  const isAny = host === undefined || host === '0.0.0.0' || host === '::';
+  url.hostname = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  url.port = String(port);
+  return { given: { name: url.host, url }, access };
+}
+
+async function socketFindings(address: ListenAddress & { socketPath: string }): Promise<DoctorFinding[]> {
+  const subject = addressText(address);
+  if (lstatSync(address.socketPath, { throwIfNoEntry: false }) === undefined) return [ok('port', subject, 'free')];
+  const serve = localServe(address, 'http');
   try {
-    const given = { name: subject, url, socketPath };
-    const answer = await ask(given, url, {});
-    const found = await stateOf(subject, answer, { given, url, access: {} });
+    const url = addressOfPath(serve.given.url, 'readyz');
+    const answer = await ask(serve.given, url, serve.access);
+    const found = await stateOf(subject, answer, { ...serve, url });
     return found ?? [finding('socket-taken', { subject, what: 'another program answers there' })];
   } catch (error) {
     if ((error as { cause?: NodeJS.ErrnoException }).cause?.code === 'ECONNREFUSED') {
@@ -87,24 +99,27 @@ async function socketFindings(socketPath: string, subject: string): Promise<Doct
   }
 }
 
-interface Asked {
+export interface ServeToAsk {
   readonly given: ServerAddress;
+  readonly access: ClientAccess;
+}
+
+interface Asked extends ServeToAsk {
   /** Of /readyz. */
   readonly url: URL;
-  readonly access: ClientAccess;
 }
 
 /** Returns the readiness of a serve and what its figures say; undefined if the answer is not that of a serve. */
 async function stateOf(subject: string, answer: HttpAnswer, asked: Asked): Promise<DoctorFinding[] | undefined> {
   const { given, url, access } = asked;
-  const found = readiness(subject, answer);
+  const found = servedReadiness(subject, answer);
   if (found === undefined || answer.status !== 200) return found;
   const figures = await ask(given, new URL(url.href.replace(/\/readyz$/, FIGURES_PATH)), access).catch(() => undefined);
   return figures === undefined ? found : [...found, ...figureFindings(subject.replace(/\/readyz$/, '/'), figures)];
 }
 
 /** Returns undefined if the answer is not that of a serve. */
-function readiness(subject: string, { status, text }: HttpAnswer): DoctorFinding[] | undefined {
+export function servedReadiness(subject: string, { status, text }: HttpAnswer): DoctorFinding[] | undefined {
   const [first = '', ...reports] = text.trim().split('\n');
   if (status === 503 && NOT_READY.test(first)) {
     return [finding('serve-not-ready', { subject, what: first, values: { URL: subject } })];
