@@ -5,8 +5,10 @@ import type { Environment } from '../../../settings/row.js';
 export const REMOVED = '[removed by doctor]';
 
 const SECRET_WORDS =
-  'passw(?:or)?d|passphrase|secret|token|credential|authorization|cookie|headers|(?:api|access|private)[_-]?key|client[_-]?key';
+  'passw(?:or)?d|passphrase|secret|token(?!iz)|credential|authorization|cookie|headers|(?:api|access|private)[_-]?key|client[_-]?key';
 const SECRET_NAME = new RegExp(SECRET_WORDS, 'i');
+/** Values of settings as MAX_TOKENS: replaced everywhere, they would hide other settings. */
+const PLAIN_VALUE = /^(?:[\d.]+|true|false|yes|no|on|off|none|auto)$/i;
 /** A shorter one would be found in other words. */
 const LEAST_LENGTH = 4;
 
@@ -58,7 +60,7 @@ export function secretsIn(environment: Environment): string[] {
   return Object.entries(environment).flatMap(([name, text = '']) => {
     if (!SECRET_NAME.test(name)) return [];
     const ofPairs = text.split(',').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
-    return [text.trim(), ...ofPairs, ...ofPairs.map(decoded)];
+    return [text.trim(), ...ofPairs, ...ofPairs.map(decoded)].filter((one) => !PLAIN_VALUE.test(one));
   });
 }
 
