@@ -35,8 +35,8 @@ export class SizeWatch {
   readonly #peekInSlices: PeekInSlices;
   readonly #window = new SizeWindow();
   readonly #kept = new KeptSnapshot();
-  /** Returns the instance of an engine that an agent is a rank of, where that is known. */
-  instanceOf: (agent: AgentSnapshot) => number | undefined = () => undefined;
+  /** Returns what agents that do the same work have in common: the ranks of an instance. */
+  groupOf: (agent: AgentSnapshot) => string | undefined = () => undefined;
   /** Judges every four seconds. */
   readonly judge = new SlownessJudge();
   readonly listeners: SlowListeners;
@@ -91,7 +91,7 @@ export class SizeWatch {
       const nameOf = namesOf(agents);
       const judged = agents.map((agent) => ({
         ...{ id: agent.id, name: nameOf(agent), place: agent.path },
-        ...{ instance: this.instanceOf(agent), timeBySize: agent.timeBySize },
+        ...{ group: this.groupOf(agent), timeBySize: agent.timeBySize },
       }));
       this.judge.take(snapshot.takenMs, judged);
       this.listeners.take(snapshot.takenMs, this.judge.facts);

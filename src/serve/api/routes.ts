@@ -58,7 +58,7 @@ export interface ServeContext {
   /** Time after which transfers that became slower count as usual. */
   readonly acceptMs: number;
   readonly failingExporters: () => readonly FailingExporter[];
-  readonly sizes: Pick<SizeWatch, 'read' | 'judge' | 'instanceOf'>;
+  readonly sizes: Pick<SizeWatch, 'read' | 'judge' | 'groupOf'>;
   /** Takes the function that counts what is found now. */
   readonly showFindings: (counts: () => readonly FindingCount[]) => void;
   /** True if state is kept beside the rings. */
@@ -72,7 +72,10 @@ export function publishAgents(server: Routes, peeks: Peeks, context: ServeContex
   const warn = warnOnce();
   const startedMs = performance.timeOrigin;
   context.sizes.judge.acceptMs = context.acceptMs;
-  context.sizes.instanceOf = (agent) => context.engineOf(agent)?.instancePid;
+  context.sizes.groupOf = (agent) => {
+    const { instancePid, part = '' } = context.engineOf(agent) ?? {};
+    return instancePid === undefined ? undefined : `${instancePid} ${part}`;
+  };
   const place = context.keepsState ? new StatePlace() : undefined;
   const usual = place && new UsualFile(place, context.sizes.judge);
   const past = place && new HistoryFile(place, () => recorder);

@@ -8,7 +8,7 @@ export interface KeptAgent {
   readonly place: string;
   readonly transmit?: Usual;
   readonly receive?: Usual;
-  /** Begin of a difference between its directions or to another rank; 0 if it was accepted. */
+  /** Begin of a hundredfold difference (`uneven`); 0 if it was accepted. */
   readonly unevenSinceMs?: number;
 }
 

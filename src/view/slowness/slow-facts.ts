@@ -25,7 +25,7 @@ export interface SlowClass {
 }
 
 export interface SlowFact {
-  /** `uneven`: usual times of a direction are a hundred times those of the other one, or of another rank. */
+  /** `uneven`: usual times of a direction are a hundred times those of the other one, or of an agent that does the same work. */
   readonly kind: SlowKind | 'uneven';
   readonly id: number | string;
   /** Name for people. */

@@ -22,8 +22,8 @@ export interface JudgedAgent {
   readonly name: string;
   /** Path of its ring. */
   readonly place: string;
-  /** Instance of an engine whose ranks are compared; absent if it is not known. */
-  readonly instance?: number | undefined;
+  /** Agents with the same one do the same work; absent if its engine is not known. */
+  readonly group?: string | undefined;
   readonly timeBySize?: TimeBySize | undefined;
 }
 
@@ -129,9 +129,9 @@ export class SlownessJudge {
   }
 
   #unevenFacts(takenMs: number, agents: readonly JudgedAgent[]): SlowFact[] {
-    const usual = agents.map(({ id, name, place, instance }) => {
+    const usual = agents.map(({ id, name, place, group }) => {
       const { transmit, receive } = this.#agents.get(id)!;
-      return { id, name, place, instance, transmit: transmit.usual, receive: receive.usual };
+      return { id, name, place, group, transmit: transmit.usual, receive: receive.usual };
     });
     return this.#uneven.take(takenMs, this.acceptMs, usual);
   }

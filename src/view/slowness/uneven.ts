@@ -1,12 +1,13 @@
-/** Usual times that differ a hundredfold: those of an agent's two directions, or of the ranks of one instance. Pure. */
+/** Usual times that differ a hundredfold: those of an agent's directions, or of agents that do the same work. Pure. */
 import { UNBOUNDED } from './place-counts.js';
 import type { SlowClass, SlowFact } from './slow-facts.js';
 import type { Usual } from './usual-times.js';
 
-/** Healthy directions and ranks differ less: reads wait for an answer, and one peer may be nearer. */
-const FACTOR = 100;
+/** Healthy directions and agents of one kind differ less: reads wait for an answer, and one peer may be nearer. A hundredfold difference
+ * is measured as less by chance. */
+const FACTOR = 80;
 /** A difference has ended below this one: usual times move a little with each block. */
-const END_FACTOR = 50;
+const END_FACTOR = 40;
 /** The usual time of fewer transfers may be that of the first ones, or chance. */
 const LEAST_TRANSFERS = 60;
 /** Shorter times come from the program and the clock as much as from the transfer. */
@@ -20,8 +21,8 @@ export interface UsualOfAgent {
   readonly name: string;
   /** Path of its ring. */
   readonly place: string;
-  /** Instance of an engine; absent if it is not known. */
-  readonly instance?: number | undefined;
+  /** Agents with the same one do the same work, as the ranks of an instance. Those whose engine is not known have none. */
+  readonly group?: string | undefined;
   readonly transmit: Usual;
   readonly receive: Usual;
 }
@@ -54,7 +55,7 @@ export class UnevenWatch {
   take(takenMs: number, acceptMs: number, agents: readonly UsualOfAgent[]): SlowFact[] {
     const before = this.#since;
     this.#since = new Map();
-    const fastest = fastestRanks(agents);
+    const fastest = fastestOfGroups(agents);
     return agents.flatMap((agent) => {
       const { id, name, place } = agent;
       const known = before.get(place);
@@ -77,7 +78,7 @@ function isUnknown({ transmit, receive }: UsualOfAgent): boolean {
   return transmit.classes.length === 0 && receive.classes.length === 0;
 }
 
-/** Returns the greater difference of a direction from the agent's other one, and from the fastest rank of its instance. */
+/** Returns the greatest difference from the agent's other direction and from the fastest agents of its group. */
 function unevenOf(
   agent: UsualOfAgent,
   direction: Direction,
@@ -85,28 +86,31 @@ function unevenOf(
   least: number,
 ): Uneven | undefined {
   const other = direction === 'transmit' ? 'receive' : 'transmit';
-  const byDirection = differenceOf(agent[direction], agent[other], least);
-  const rank = agent.instance === undefined ? undefined : fastest.get(`${agent.instance} ${direction}`);
-  const byRank = rank && rank !== agent ? differenceOf(agent[direction], rank[direction], least) : undefined;
-  if (byRank !== undefined && byRank.factor >= (byDirection?.factor ?? 0)) {
-    return { ...byRank, direction, against: { name: rank!.name, direction } };
-  }
-  return byDirection && { ...byDirection, direction, against: { name: agent.name, direction: other } };
+  const movesBoth = agent[other].classes.length > 0;
+  const others = (movesBoth ? [direction] : DIRECTIONS).map((way) => [way, fastest.get(keyOf(agent, way))] as const);
+  const found = [[other, agent] as const, ...others].flatMap(([way, fast]): Uneven[] => {
+    const difference = fast && differenceOf(agent[direction], fast[way], least);
+    return difference ? [{ ...difference, direction, against: { name: fast.name, direction: way } }] : [];
+  });
+  return found.sort((a, b) => b.factor - a.factor)[0];
 }
 
-/** Returns the rank of each instance and direction that is the fastest one in most of its classes. */
-function fastestRanks(agents: readonly UsualOfAgent[]): ReadonlyMap<string, UsualOfAgent> {
+/** Returns the agent of each group and direction that is faster than the others in most of their classes. */
+function fastestOfGroups(agents: readonly UsualOfAgent[]): ReadonlyMap<string, UsualOfAgent> {
   const fastest = new Map<string, UsualOfAgent>();
   for (const agent of agents) {
-    if (agent.instance === undefined) continue;
     for (const direction of DIRECTIONS) {
       if (agent[direction].classes.length === 0) continue;
-      const key = `${agent.instance} ${direction}`;
-      const best = fastest.get(key);
-      if (best === undefined || isFaster(agent[direction], best[direction])) fastest.set(key, agent);
+      const best = fastest.get(keyOf(agent, direction));
+      if (best === undefined || isFaster(agent[direction], best[direction]))
+        fastest.set(keyOf(agent, direction), agent);
     }
   }
   return fastest;
+}
+
+function keyOf({ group = '' }: UsualOfAgent, direction: Direction): string {
+  return `${direction} ${group}`;
 }
 
 function isFaster(one: Usual, other: Usual): boolean {

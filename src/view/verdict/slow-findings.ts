@@ -104,20 +104,21 @@ function goingText({ id, kind, direction }: SlowFact, agents: VerdictInput['agen
   return `. Its bytes go ${text}${before}`;
 }
 
-function whatOf({ kind, direction, factor, against, againstOthers, oneDirection }: SlowFact): string {
+function whatOf({ kind, name, direction, factor, against, againstOthers, oneDirection }: SlowFact): string {
   const way = direction === 'transmit' ? 'tx' : 'rx';
   if (kind === 'cold-start') return `a first transfer (${way}) took ${numberText(factor)} times as long as later ones`;
   if (against !== undefined)
-    return `${way} takes ${numberText(factor)} times as long as ${againstText(direction, against)}`;
+    return `${way} takes ${numberText(factor)} times as long as ${againstText(name, direction, against)}`;
   const usual = againstOthers === true ? 'as earlier agents of this host took' : 'as usual';
   const other = oneDirection === true ? ` (${way === 'tx' ? 'rx' : 'tx'} is as usual)` : '';
   const what = kind === 'slow-posts' ? `posts (${way}) take` : `transfers (${way}) take`;
   return `${what} ${numberText(factor)} times as long ${usual}${other}`;
 }
 
-function againstText(direction: SlowFact['direction'], against: NonNullable<SlowFact['against']>): string {
+function againstText(name: string, direction: string, against: NonNullable<SlowFact['against']>): string {
   if (against.direction === direction) return `that of ${against.name}`;
-  return against.direction === 'transmit' ? 'its tx' : 'its rx';
+  const other = against.direction === 'transmit' ? 'tx' : 'rx';
+  return against.name === name ? `its ${other}` : `${other} of ${against.name}`;
 }
 
 function whyOf(fact: SlowFact): string {

@@ -83,7 +83,7 @@ async function publish(agents: number) {
       engineOf: () => undefined,
       attributesOf: ({ agent }) => ({ pool: agent }),
       failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
-      sizes: { read: () => Promise.resolve(undefined), judge: new SlownessJudge(), instanceOf: () => undefined },
+      sizes: { read: () => Promise.resolve(undefined), judge: new SlownessJudge(), groupOf: () => undefined },
       showFindings: () => {},
       acceptMs: 86_400_000,
       keepsState: false,

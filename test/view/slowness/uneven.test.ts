@@ -1,4 +1,4 @@
-/** Directions and ranks whose usual times differ a hundredfold, although neither ever changed. */
+/** Directions and agents whose usual times differ a hundredfold, although neither ever changed. */
 import { expect, test } from 'vitest';
 import { isKeptUsual } from '../../../src/view/slowness/kept-usual.js';
 import type { SlowFact } from '../../../src/view/slowness/slow-facts.js';
@@ -13,9 +13,9 @@ const SLOW: Speed = { bytesPerUs: 100 };
 
 interface Program {
   readonly name: string;
-  readonly rx: Speed;
+  readonly rx?: Speed;
   readonly tx?: Speed;
-  readonly instance?: number;
+  readonly group?: string;
 }
 
 /** Lets the programs move from `beginMs` to `endMs`, and judges them. */
@@ -28,13 +28,13 @@ function moved(judge: SlownessJudge, programs: readonly Program[], beginMs: numb
   for (let ms = beginMs; ms <= endMs; ms += STEP_MS) {
     judge.take(
       ms,
-      running.map(({ name, instance, receive, transmit }, id): JudgedAgent => {
+      running.map(({ name, group, receive, transmit }, id): JudgedAgent => {
         const timeBySize = { receive: receive.timeBySize.receive, transmit: transmit.timeBySize.receive };
-        return { id, name, place: `/${name}`, instance, timeBySize };
+        return { id, name, place: `/${name}`, group, timeBySize };
       }),
     );
     for (const { rx, tx, receive, transmit } of running) {
-      receive.step(rx);
+      if (rx !== undefined) receive.step(rx);
       if (tx !== undefined) transmit.step(tx);
     }
   }
@@ -60,25 +60,28 @@ test('sets a direction beside the other one, and says what is not known', () => 
   );
 });
 
-test('sets a rank beside the fastest one of its instance, and no agent beside one of another instance', () => {
+test('sets an agent beside the fastest one of its group, in the other direction if it moves in one only', () => {
   const [slow, fast] = [
     { name: 'tp1', rx: SLOW },
     { name: 'tp0', rx: {} },
   ] as const;
   const facts = factsOf([
-    { ...slow, instance: 7 },
-    { ...fast, instance: 7 },
-    { name: 'tp2', rx: {}, instance: 7 },
+    { ...slow, group: '7' },
+    { ...fast, group: '7' },
+    { name: 'tp2', rx: {}, group: '7' },
   ]);
   expect(facts).toMatchObject([{ kind: 'uneven', name: 'tp1', against: { direction: 'receive' } }]);
   expect(facts[0]!.against!.name).toMatch(/^tp[02]$/);
   expect(
     factsOf([
-      { ...slow, instance: 7 },
-      { ...fast, instance: 8 },
+      { ...slow, group: '7' },
+      { ...fast, group: '8' },
     ]),
   ).toEqual([]);
-  expect(factsOf([slow, fast])).toEqual([]);
+  expect(factsOf([{ ...slow, group: '7' }, fast])).toEqual([]);
+  expect(factsOf([slow, { name: 'writes', tx: {} }])).toMatchObject([
+    { name: 'tp1', direction: 'receive', against: { name: 'writes', direction: 'transmit' } },
+  ]);
 });
 
 test('finds nothing below a factor of 100', () => {
