@@ -94,6 +94,12 @@ export const ATTRIBUTES = [
     examples: ['0'],
   })),
   { label: 'ranks', brief: 'All ranks of the agent.', values: 'kinds and numbers', examples: ['DP0 TP1'] },
+  ...['wrote', 'read'].map((verb) => ({
+    label: verb === 'wrote' ? 'way_tx' : 'way_rx',
+    brief: `Way of the bytes that the agent ${verb}, after a minute in which it was certain; a later doubt keeps it.`,
+    values: '`tcp`, `rdma`, `storage` or `mixed` by ports, or `neither`',
+    examples: ['rdma by mlx5_0/1'],
+  })),
   {
     label: 'container_id',
     brief: "Container of the agent's process, from its cgroup.",

@@ -86,7 +86,7 @@ const INFO: NumberMetric = {
   name: semconv.METRIC_NIXL_AGENT_INFO,
   kind: 'gauge',
   unit: '{agent}',
-  description: '1, by engine, instance, role and ranks of the agent, as far as its process and its name tell.',
+  description: '1, by engine, instance, role, ranks and ways of the agent, as far as they are known.',
   divisor: 1,
   isInfo: true,
   points: [{ labels: NO_LABELS, read: () => 1 }],

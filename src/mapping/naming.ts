@@ -45,6 +45,8 @@ const OTEL_LABELS_OF_INFO = {
   tp_rank: semconv.ATTR_NIXL_AGENT_RANK_TP,
   ep_rank: semconv.ATTR_NIXL_AGENT_RANK_EP,
   ranks: semconv.ATTR_NIXL_AGENT_RANKS,
+  way_tx: semconv.ATTR_NIXL_AGENT_WAY_TX,
+  way_rx: semconv.ATTR_NIXL_AGENT_WAY_RX,
   // These are of OpenTelemetry's semantic conventions.
   pid: 'process.pid',
   container_id: 'container.id',
@@ -60,6 +62,12 @@ export type LabelKey = keyof typeof ALL_OTEL_LABELS;
 export type Labels = Readonly<Partial<Record<LabelKey, string>>>;
 /** One object for all points without labels: attributes are merged once per object. */
 export const NO_LABELS: Labels = {};
+
+/** Ways of an agent's bytes as words, `rdma by mlx5_0/1`. A change makes a new series of `nixl.agent.info`. */
+export interface WayWords {
+  readonly tx?: string;
+  readonly rx?: string;
+}
 
 /** Shape of OpenTelemetry attributes, without an import of it. */
 export type Attributes = Record<string, AttributeValue>;
@@ -106,6 +114,7 @@ export interface AgentIdentity {
   /** Engine, instance and ranks, which only `nixl.agent.info` has. */
   readonly engine?: EngineIdentity | undefined;
   readonly pid?: number | undefined;
+  readonly ways?: WayWords | undefined;
 }
 
 export function agentAttributes(naming: Naming, { agent, hostname, directory, attributes }: AgentIdentity): Attributes {
@@ -119,8 +128,12 @@ export function hostAttributes(naming: Naming, hostname: string): Attributes {
   return naming === 'nixl' ? { [HOST]: hostname } : {};
 }
 
-/** Returns the attributes of `nixl.agent.info`: what is known of the agent's engine, beside `base`, whose names have the first claim. */
-export function infoAttributes(naming: Naming, base: Attributes, { engine = {}, pid }: AgentIdentity): Attributes {
+/** Returns the attributes of `nixl.agent.info`: what is known of the agent's engine and ways, beside `base`, whose names have the first claim. */
+export function infoAttributes(
+  naming: Naming,
+  base: Attributes,
+  { engine = {}, pid, ways }: AgentIdentity,
+): Attributes {
   const { ranks = {}, label, instance } = engine;
   const values: Readonly<Record<keyof typeof OTEL_LABELS_OF_INFO, AttributeValue | undefined>> = {
     display_name: label,
@@ -134,6 +147,8 @@ export function infoAttributes(naming: Naming, base: Attributes, { engine = {}, 
     tp_rank: ranks.tp,
     ep_rank: ranks.ep,
     ranks: rankText(ranks),
+    way_tx: ways?.tx,
+    way_rx: ways?.rx,
     pid,
     container_id: engine.containerId,
     namespace: engine.namespace,

@@ -70,7 +70,7 @@ export const METRIC_NIXL_EVENT_LAST = 'nixl.event.last' as const;
 /** Histogram. Values of performance events without a dedicated metric. */
 export const METRIC_NIXL_EVENT_DISTRIBUTION = 'nixl.event.distribution' as const;
 
-/** Gauge, {agent}. 1, by engine, instance, role and ranks of the agent, as far as its process and its name tell. */
+/** Gauge, {agent}. 1, by engine, instance, role, ranks and ways of the agent, as far as they are known. */
 export const METRIC_NIXL_AGENT_INFO = 'nixl.agent.info' as const;
 /** Gauge, {agent}. 1 while the agent's process is seen to live, 0 once it has ended; absent if that cannot be seen. */
 export const METRIC_NIXL_AGENT_UP = 'nixl.agent.up' as const;
@@ -195,6 +195,10 @@ export const ATTR_NIXL_AGENT_RANK_TP = 'nixl.agent.rank.tp' as const;
 export const ATTR_NIXL_AGENT_RANK_EP = 'nixl.agent.rank.ep' as const;
 /** All ranks in one text, as `DP0 TP1`; `ranks` in naming `nixl`. */
 export const ATTR_NIXL_AGENT_RANKS = 'nixl.agent.ranks' as const;
+/** Way of the bytes that the agent wrote, as `rdma by mlx5_0/1`; `way_tx` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_WAY_TX = 'nixl.agent.way.tx' as const;
+/** Way of the bytes that the agent read, as `tcp by eth0`; `way_rx` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_WAY_RX = 'nixl.agent.way.rx' as const;
 /** State of a file or directory in `nixl.collector.problems`; `state` in naming `nixl`. */
 export const ATTR_NIXL_RING_STATE = 'nixl.ring.state' as const;
 /** `free`, `lacking`, `live`, `ended` or `state`; `use` in naming `nixl`. */

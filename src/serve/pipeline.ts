@@ -8,6 +8,7 @@ import { LateFeed, SourceFeed } from '../instrumentation/feed/snapshot-feed.js';
 import type { AccessCounts, FindingCount, ServeState } from '../instrumentation/serve-state.js';
 import { PACKAGE_NAME } from '../ground/package.js';
 import { slownessCounts } from './incidents/finding-counts.js';
+import type { WayWords } from '../mapping/naming.js';
 import { addon } from '../shm-bridge/addon.js';
 import { openSource, type SnapshotWants } from '../shm-bridge/index.js';
 import type { AgentSnapshot } from '../ground/tally.js';
@@ -100,6 +101,10 @@ export async function openPipeline(
     /** Adds counts of findings to the metrics of serve about itself. */
     showFindings: (counts: () => readonly FindingCount[]): void => {
       findings = counts;
+    },
+    /** Adds the ways of agents to `nixl.agent.info`. */
+    showWays: (waysOf: (id: number) => WayWords | undefined): void => {
+      builderMetrics.agentAttributes.waysOf = waysOf;
     },
     /** Returns the configured attributes of an agent's series. */
     attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),

@@ -78,6 +78,7 @@ export async function whileServing(
         failingExporters,
         sizes: pipeline.sizes(),
         showFindings: pipeline.showFindings,
+        showWays: pipeline.showWays,
         keepsState: settings.state === 'on',
         onIncidents: findingLog && ((...args) => findingLog.add(...args)),
       });

@@ -20,8 +20,8 @@ export async function serveSizes(
   const answers = await Promise.all(addresses.map((address) => serveAnswer(address, access, QUESTION)));
   return answers.flatMap(({ agents, takenMs, recentMs }, i) => {
     const host = addresses.length > 1 ? { host: addresses[i]!.name } : {};
-    return agents.map(({ agent, name, directory, tx, rx }) => {
-      return { agent, name, directory, ...host, takenMs, recentMs, tx, rx };
+    return agents.map(({ agent, name, directory, way, tx, rx }) => {
+      return { agent, name, directory, ...host, takenMs, recentMs, ...(way && { way }), tx, rx };
     });
   });
 }

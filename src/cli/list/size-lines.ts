@@ -5,6 +5,7 @@ import { bytesText, numberText, timeText } from '../../ground/figures/figure.js'
 import { table } from '../../view/figures/table.js';
 import { type FittedColumn, fittedTable } from './fitted-table.js';
 import { boundOf, type DirectionSizes, type JsonClass } from '../../view/sizes/direction-sizes.js';
+import { type Ways, wayText } from '../../way/way.js';
 import { sizeClassText, timeModelText } from '../../view/sizes/size-words.js';
 
 /** Time by size of one agent. */
@@ -21,6 +22,8 @@ export interface ListedSizes {
   readonly recentMs?: number;
   /** Of what the counts are, for a reader; absent for counts of now. */
   readonly source?: string;
+  /** By which way its bytes go now, as a running serve knows it. */
+  readonly way?: Ways;
   readonly tx: DirectionSizes;
   readonly rx: DirectionSizes;
 }
@@ -37,15 +40,18 @@ const COLUMNS: readonly FittedColumn[] = [
   { key: 'p50', heading: 'P50' },
   { key: 'p99', heading: 'P99', leaveOut: 2 },
   { key: 'post', heading: 'POST P50', leaveOut: 3 },
+  { key: 'way', heading: 'WAY', leaveOut: 4 },
   { key: 'few', heading: '' },
 ];
-const HEADINGS = COLUMNS.map(({ heading }) => heading);
 
 /** Returns lines: for each direction of an agent its classes, and then its line. `width`: of the terminal, if it is one. */
 export function sizeTable(agents: readonly ListedSizes[], width?: number): string[] {
   const parts = agents.flatMap(partsOf);
-  const rows = parts.map(({ cells }) => cells);
-  const text = width === undefined ? table(HEADINGS, rows) : fittedTable(COLUMNS, rows, width);
+  const isShown = ({ key }: FittedColumn): boolean => key !== 'way' || agents.some(({ way }) => way !== undefined);
+  const columns = COLUMNS.filter(isShown);
+  const rows = parts.map(({ cells }) => cells.filter((_, i) => isShown(COLUMNS[i]!)));
+  const headings = columns.map(({ heading }) => heading);
+  const text = width === undefined ? table(headings, rows) : fittedTable(columns, rows, width);
   const [heading, ...lines] = text.split('\n') as [string, ...string[]];
   return [heading, ...lines.flatMap((line, i) => [line, ...parts[i]!.below])].map((line) => line.trimEnd());
 }
@@ -60,17 +66,26 @@ function partsOf(agent: ListedSizes): ClassRow[] {
   const name = oneLine(agent.host === undefined ? agent.name : `${agent.name} ${agent.host}`);
   const source = agent.source === undefined ? [] : [`  ${agent.source} ${dateAndTime(agent.takenMs)}`];
   const moving = DIRECTIONS.filter((direction) => agent[direction].classes.length > 0);
-  if (moving.length === 0) return [{ cells: [name, '', '', '0', '', '', '', '', ''], below: source }];
+  if (moving.length === 0) return [{ cells: [name, '', '', '0', '', '', '', '', '', ''], below: source }];
   return moving.flatMap((direction) => {
     const { classes } = agent[direction];
     const below = [lineBelow(direction, agent), ...(direction === moving.at(-1) ? source : [])];
     return classes.map((one): ClassRow => {
-      return { cells: [name, direction, ...cellsOf(one)], below: one === classes.at(-1) ? below : [] };
+      return {
+        cells: [name, direction, ...cellsOf(one), wayIn(agent, direction), one.few ? 'few' : ''],
+        below: one === classes.at(-1) ? below : [],
+      };
     });
   });
 }
 
-function cellsOf({ upToBytes, transfers, bytes, p50Us, p99Us, postP50Us, few }: JsonClass): string[] {
+/** Returns `unknown` where other ways are known. */
+function wayIn({ way }: ListedSizes, direction: Direction): string {
+  const one = way?.[direction];
+  return one === undefined ? '' : (wayText(one) ?? 'unknown');
+}
+
+function cellsOf({ upToBytes, transfers, bytes, p50Us, p99Us, postP50Us }: JsonClass): string[] {
   return [
     sizeClassText(boundOf(upToBytes)),
     numberText(transfers),
@@ -78,7 +93,6 @@ function cellsOf({ upToBytes, transfers, bytes, p50Us, p99Us, postP50Us, few }: 
     timeText(p50Us),
     timeText(p99Us),
     timeText(postP50Us),
-    few ? 'few' : '',
   ];
 }
 
@@ -95,9 +109,17 @@ export function sizeObjects(agents: readonly ListedSizes[]): Record<string, unkn
 }
 
 function objectsOf(listed: ListedSizes, direction: Direction): Record<string, unknown>[] {
-  const { agent, host, directory, takenMs } = listed;
+  const { agent, host, directory, takenMs, way } = listed;
+  const text = way?.[direction] && wayText(way[direction]);
   const { classes, model } = listed[direction];
-  const about = { agent, ...(host !== undefined && { host }), directory, direction, takenMs: Math.round(takenMs) };
+  const about = {
+    agent,
+    ...(host !== undefined && { host }),
+    directory,
+    direction,
+    takenMs: Math.round(takenMs),
+    ...(text !== undefined && { way: text }),
+  };
   const objects = classes.map(({ upToBytes, transfers, bytes, p50Us, p99Us, postP50Us }) => {
     return { type: 'class', ...about, upToBytes, transfers, bytes, p50Us, p99Us, postP50Us };
   });

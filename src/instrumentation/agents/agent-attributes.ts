@@ -1,6 +1,6 @@
 /** Configured attributes and NIXL's labels of each agent, looked up once per process and not once per collect. */
 import { EngineTable } from '../../engines/identify.js';
-import { type AgentSnapshot, AttributeRegistry, type Attributes } from '../../mapping/index.js';
+import { type AgentSnapshot, AttributeRegistry, type Attributes, type WayWords } from '../../mapping/index.js';
 import { oneLine } from '../../ground/one-line.js';
 import { processStart } from '../../shm-bridge/agent-process.js';
 import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
@@ -54,6 +54,8 @@ const WATCH_MS = 250;
 export class AgentAttributes {
   /** Engines of the agents. */
   readonly identities: AgentIdentities;
+  /** Returns the ways of an agent, the same object as long as they do not change. Only serve knows them. */
+  waysOf: (id: number) => WayWords | undefined = () => undefined;
   readonly #options: AgentAttributesOptions;
   readonly #nixlLabels: AttributeRegistry;
   /** Undefined: no attribute or label needs the order of a process's agents. */

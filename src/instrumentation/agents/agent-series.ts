@@ -171,10 +171,11 @@ export class AgentSeriesCache {
     if (before !== undefined && sticky) return before;
     const { attributes, nixlLabels } = agentAttributes.resolved(agent);
     const engine = this.#hasInfo ? agentAttributes.identities.of(agent) : undefined;
+    const ways = this.#hasInfo ? agentAttributes.waysOf(agent.id) : undefined;
     const known = before?.identity;
     const isSame = known?.attributes === attributes && known.nixlLabels === nixlLabels && known.engine === engine;
-    if (isSame && known.directory === directory) return before!;
-    const identity = { agent: agent.agent, hostname, directory, attributes, nixlLabels, engine, pid: agent.pid };
+    if (isSame && known.directory === directory && known.ways === ways) return before!;
+    const identity = { agent: agent.agent, hostname, directory, attributes, nixlLabels, engine, ways, pid: agent.pid };
     return new AgentSeries(naming, metrics, identity, frozen);
   }
 }

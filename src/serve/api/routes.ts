@@ -3,6 +3,7 @@ import type { IdentifiedAgent } from '../../instrumentation/agents/agent-identit
 import { setImmediate } from 'node:timers/promises';
 import { reasonOf } from '../../ground/errors.js';
 import type { CustomError } from '../../mapping/custom-events.js';
+import type { WayWords } from '../../mapping/naming.js';
 import { oneLine } from '../../ground/one-line.js';
 import { PACKAGE_VERSION } from '../../ground/package.js';
 import type { AgentSnapshot } from '../../ground/tally.js';
@@ -61,6 +62,8 @@ export interface ServeContext {
   readonly sizes: Pick<SizeWatch, 'read' | 'judge' | 'groupOf'>;
   /** Takes the function that counts what is found now. */
   readonly showFindings: (counts: () => readonly FindingCount[]) => void;
+  /** Takes the function that returns the steady ways of an agent. */
+  readonly showWays: (waysOf: (id: number) => WayWords | undefined) => void;
   /** True if state is kept beside the rings. */
   readonly keepsState: boolean;
   /** Takes what begins and ends, if it is sent. */
@@ -80,6 +83,7 @@ export function publishAgents(server: Routes, peeks: Peeks, context: ServeContex
   const usual = place && new UsualFile(place, context.sizes.judge);
   const past = place && new HistoryFile(place, () => recorder);
   const ways = new WayWatch(context.sysPath);
+  context.showWays((id) => ways.steady.of(id));
   const recorder = new Recorder({
     ...peeks,
     customErrors: context.customErrors,
@@ -117,7 +121,7 @@ export function publishAgents(server: Routes, peeks: Peeks, context: ServeContex
     acceptance(context.sizes.judge, () => usual?.write(Date.now())),
   );
   server.route(`/${HISTORY_PATH}`, history(recorder, answers, startedMs));
-  server.route(`/${SIZES_PATH}`, sizes(recorder, answers, facts, context));
+  server.route(`/${SIZES_PATH}`, sizes(recorder, answers, facts, context, ways));
   server.route(`/${INCIDENTS_PATH}`, (_, answer) => {
     answer(200, `${JSON.stringify(incidents.answer(facts))}\n`, 'application/json', HEADERS);
   });
@@ -193,9 +197,17 @@ function history(recorder: Recorder, answers: SampleAnswers, startedMs: number):
   );
 }
 
-function sizes(recorder: Recorder, answers: SampleAnswers, facts: ServeFacts, { sizes }: ServeContext): Handler {
+function sizes(
+  recorder: Recorder,
+  answers: SampleAnswers,
+  facts: ServeFacts,
+  { sizes }: ServeContext,
+  ways: WayWatch,
+): Handler {
   return answering(recorder, answers, ['agents', 'agent'], async (_, question) => {
-    const answer = await sizes.read((reading, slices) => sizesAnswer(reading, facts, question, slices));
+    const answer = await sizes.read((reading, slices) =>
+      sizesAnswer(reading, facts, question, slices, (id) => ways.of(id)),
+    );
     if (answer === undefined) throw new Error('the rings are closed');
     return textOf(answer);
   });

@@ -5,6 +5,7 @@ import { rdmaBytes, rdmaPorts } from '../../host/rdma-ports.js';
 import { initialEnvironment } from '../../shm-bridge/agent-process.js';
 import type { ServedAgent } from '../../view/model/agent-model.js';
 import type { AgentPath, HostPort, ProcessPath, RdmaPort } from '../../way/way.js';
+import { SteadyWays } from '../../way/steady-ways.js';
 import { WayJudge } from '../../way/way-judge.js';
 import type { AgentInWindow, CounterInWindow } from '../../way/way-window.js';
 
@@ -48,6 +49,8 @@ export class WayWatch {
   readonly #sysDir: string;
   readonly #procDir: string;
   readonly #judge = new WayJudge();
+  /** Ways that lasted, for series. */
+  readonly steady = new SteadyWays();
   #known = new Map<number, Known>();
   #ports: { readonly list: readonly RdmaPort[]; readonly readMs: number } | undefined;
   #last: CounterReading | undefined;
@@ -112,6 +115,7 @@ export class WayWatch {
         sums.has(keyOf('rdma', device, name)) ? [] : [device],
       ),
     });
+    this.steady.take(takenMs, new Map(agents.map(({ id }) => [id, this.#judge.of(id)])));
   }
 
   /** Reads some of the processes that are not known, or may have opened more since. */

@@ -78,6 +78,7 @@ async function publish(agents: number) {
       globs: ['/dir/\n*'],
       customErrors: [],
       sysPath: '/sys',
+      showWays: () => {},
       endedKeptMs: 3_600_000,
       rankVariable: 'LOCAL_RANK',
       engineOf: () => undefined,
