@@ -3,8 +3,9 @@ import { type Case, INCIDENTS, ODDITIES } from '../cases.js';
 import { FIELD } from '../field.js';
 import { randomCase } from '../generate.js';
 import { healthyNamed } from '../healthy.js';
+import { LIVES } from '../lives.js';
 
-export const LABELLED: readonly Case[] = [...INCIDENTS, ...ODDITIES, ...FIELD];
+export const LABELLED: readonly Case[] = [...INCIDENTS, ...ODDITIES, ...FIELD, ...LIVES];
 
 /** @throws Error for a name that no list has */
 export function caseNamed(name: string): Case {

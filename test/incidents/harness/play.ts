@@ -6,23 +6,35 @@ import { FLUSH_MS, type Stage } from './stage.js';
 export const BEGAN_MS = Date.UTC(2026, 0, 1);
 const REGISTERED_BYTES = 2 ** 30;
 
+/** The clock of the host is set at this time, by so many seconds. */
+export interface ClockStep {
+  readonly atS: number;
+  readonly byS: number;
+}
+
 interface Source {
   /** Returns what was seen since the last call. */
   advance(untilMs: number): readonly (SeenTransfer | SeenEvent)[];
 }
 
-/** Calls `sample` each `sampleMs` of virtual time. */
+/** Calls `sample` each `sampleMs` of virtual time. Rows of one name are lives that follow each other in one ring. */
 export function play(
   world: readonly Pick<AgentRow, 'name' | 'fromS' | 'endsS'>[],
   running: Source,
   stage: Stage,
-  seconds: number,
+  { seconds, clock }: { readonly seconds: number; readonly clock?: ClockStep | undefined },
   sampleMs: number,
-  sample: () => void,
+  sample: (atMs: number) => void,
 ): void {
+  const toBegin = new Set(world);
+  const toEnd = new Set(world.filter(({ endsS }) => endsS !== undefined));
   for (let atMs = 0; atMs <= seconds * 1000; atMs += FLUSH_MS) {
-    for (const { name, fromS = 0 } of world) {
-      if (stage.has(name) || fromS * 1000 > atMs) continue;
+    const clockMs = BEGAN_MS + atMs + (clock !== undefined && atMs >= clock.atS * 1000 ? clock.byS * 1000 : 0);
+    stage.setTime(clockMs);
+    for (const row of toBegin) {
+      const { name, fromS = 0 } = row;
+      if (fromS * 1000 > atMs) continue;
+      toBegin.delete(row);
       stage.begin(name);
       stage.write(name, 'agent_memory_registered', REGISTERED_BYTES);
     }
@@ -30,9 +42,13 @@ export function play(
       if ('event' in seen) stage.write(seen.agent, seen.event, seen.value);
       else write(stage, seen);
     }
-    stage.flush(BEGAN_MS + atMs);
-    for (const { name, endsS = Infinity } of world) if (endsS * 1000 <= atMs) stage.end(name);
-    if (atMs % sampleMs === 0) sample();
+    stage.flush(clockMs);
+    for (const row of toEnd) {
+      if (row.endsS! * 1000 > atMs) continue;
+      toEnd.delete(row);
+      stage.end(row.name);
+    }
+    if (atMs % sampleMs === 0) sample(atMs);
   }
 }
 

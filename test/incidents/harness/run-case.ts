@@ -16,15 +16,23 @@ interface RunOptions {
   readonly onJudged?: ((sample: JudgedSample) => void) | undefined;
 }
 
-export function runCase({ name, world, script, faults, seconds }: Case, options: RunOptions = {}): Spell[] {
+export function runCase(
+  { name, world, script, faults, seconds, clock, maintenance }: Case,
+  options: RunOptions = {},
+): Spell[] {
   const { seed = SEED, onJudged } = options;
   const stage = new Stage(BEGAN_MS);
   try {
-    const watch = new Watch(() => stage.snapshot(), BEGAN_MS, onJudged);
+    const announced = maintenance?.map(({ fromS, untilS }) => {
+      return { beginMs: BEGAN_MS + 1000 * fromS, endMs: BEGAN_MS + 1000 * untilS };
+    });
+    const watch = new Watch(() => stage.snapshot(), BEGAN_MS, { onJudged, maintenance: announced });
     const spells = new Spells(BEGAN_MS);
     const running =
       script === undefined ? new RunningWorld(world, faults, seed, seconds) : new Script(script, seed, seconds);
-    play(script ?? world, running, stage, seconds, SAMPLE_MS, () => spells.take(stage.nowMs, watch.sample()));
+    play(script ?? world, running, stage, { seconds, clock }, SAMPLE_MS, (atMs) =>
+      spells.take(BEGAN_MS + atMs, watch.sample()),
+    );
     return spells.all;
   } catch (error) {
     throw new Error(`the case ${name} cannot be run`, { cause: error });

@@ -4,6 +4,7 @@ import { Recorder } from '../../../src/serve/history/recorder.js';
 import type { Snapshot } from '../../../src/shm-bridge/types.js';
 import { verdictInput } from '../../../src/view/answers/verdict-input.js';
 import { IncidentLog } from '../../../src/view/incidents/incident-log.js';
+import type { Maintenance } from '../../../src/view/verdict/types.js';
 import { verdictOf } from '../../../src/view/verdict/verdict.js';
 import type { Said } from './said.js';
 import { type JudgedSample, SlownessWatch, toSaid } from './slowness.js';
@@ -12,17 +13,22 @@ import { type JudgedSample, SlownessWatch, toSaid } from './slowness.js';
 export const SAMPLE_MS = 4000;
 const FACTS = { version: '0', hostname: 'host', directories: ['/rings'], globs: [] };
 
+interface WatchOptions {
+  /** Takes what the judge of slowness is given. */
+  readonly onJudged?: ((sample: JudgedSample) => void) | undefined;
+  readonly maintenance?: readonly Maintenance[] | undefined;
+}
+
 export class Watch {
   readonly log = new IncidentLog();
   readonly #recorder: Recorder;
   readonly #slowness = new SlownessWatch();
   readonly #startedMs: number;
-  readonly #onJudged: (sample: JudgedSample) => void;
+  readonly #options: WatchOptions;
 
-  /** `onJudged`: takes what the judge of slowness is given. */
-  constructor(snapshot: () => Snapshot, startedMs: number, onJudged: (sample: JudgedSample) => void = () => {}) {
+  constructor(snapshot: () => Snapshot, startedMs: number, options: WatchOptions = {}) {
     this.#startedMs = startedMs;
-    this.#onJudged = onJudged;
+    this.#options = options;
     this.#recorder = new Recorder({
       peek: snapshot,
       peekInSlices: () => Promise.resolve(snapshot()),
@@ -44,13 +50,14 @@ export class Watch {
       takenMs,
       agents: agents.map(({ id, agent, timeBySize }) => ({ id, name: agent, place: agent, timeBySize })),
     };
-    this.#onJudged(judged);
+    this.#options.onJudged?.(judged);
     const answer = agentsSummary({
       facts: { ...FACTS, startedMs: this.#startedMs },
       recorder: this.#recorder,
       sample,
       failingExporters: [],
       judge: this.#slowness.sample(judged),
+      maintenance: this.#options.maintenance ?? [],
       ways: { of: () => undefined, ports: [] },
       engineOf: () => undefined,
       gpusOf: () => undefined,
