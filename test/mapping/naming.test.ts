@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { agentAttributes, ambiguousNames, hostAttributes, withLabels } from '../../src/mapping/index.js';
+import { infoAttributes } from '../../src/mapping/naming.js';
 
 describe('attributes', () => {
   it('of an agent are the labels of NIXL in naming nixl', () => {
@@ -22,6 +23,12 @@ describe('attributes', () => {
       'nixl.transfer.direction': 'transmit',
     });
     expect(hostAttributes('otel', 'h')).toEqual({});
+  });
+
+  it('of the info metric have the ways that are known', () => {
+    const identity = { agent: 'a', hostname: 'h', pid: 7, ways: { tx: 'rdma by mlx5_0/1' } };
+    expect(infoAttributes('nixl', {}, identity)).toEqual({ pid: 7, way_tx: 'rdma by mlx5_0/1' });
+    expect(infoAttributes('otel', {}, identity)).toMatchObject({ 'nixl.agent.way.tx': 'rdma by mlx5_0/1' });
   });
 
   it('name the directory if one is given', () => {

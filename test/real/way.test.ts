@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { AgentsAnswer } from '../../src/view/answers/answer.js';
 import type { ServedAgent } from '../../src/view/model/agent-model.js';
 import { wayText } from '../../src/way/way.js';
-import { run, start, temporaryDirectory, until } from '../cli/command.js';
+import { run, scrape, start, temporaryDirectory, until } from '../cli/command.js';
+import { samplesOf } from '../support/page.js';
 import { provideNixl } from './tools.js';
 
 const packages = await provideNixl();
@@ -91,7 +92,7 @@ test.skipIf(packages === undefined)('TCP of one agent and shared memory of anoth
   startIn(HERE, ['python3', '-c', TALK, 'give']);
   await pair('tcp', 'by-tcp', [HERE, THERE]);
   await pair('all', 'by-memory', [HERE, HERE]);
-  const serve = start(['serve', '--dir', directory, '--port', '0']);
+  const serve = start(['serve', '--dir', directory, '--port', '0', '--naming', 'nixl']);
   const [url] = await serve.says(/http:\S+metrics/);
   const agents = async (): Promise<readonly ServedAgent[]> =>
     ((await (await fetch(new URL('/api/v1/agents', url))).json()) as AgentsAnswer<ServedAgent>).agents;
@@ -108,5 +109,12 @@ test.skipIf(packages === undefined)('TCP of one agent and shared memory of anoth
   expect((await wayOf('by-tcp-receiver'))?.tx).toBeUndefined();
   const top = await run(['top', '--url', new URL('/metrics', url).href, '--once', '--json']);
   expect(top.stdout).toContain('"by-tcp"');
+  const { origin } = new URL(url);
+  expect((await run(['list', '--sizes', '--url', origin])).stdout).toMatch(/^by-tcp .* tcp by eth0( few)?$/m);
+  const info = async () =>
+    samplesOf(await scrape(url)).find(
+      ({ name, labels }) => name === 'nixl_agent_info' && labels['agent_name'] === 'by-tcp',
+    );
+  await until(async () => (await info())?.labels['way_tx'] === 'tcp by eth0');
   await serve.stop();
 });

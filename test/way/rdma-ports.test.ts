@@ -1,17 +1,12 @@
 /** RDMA ports in made trees of /sys: two cards, a port that is down, a slow one, counters of another kind, and none. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect, test } from 'vitest';
 import { deviceOfVerbs, rdmaBytes, rdmaPorts } from '../../src/host/rdma-ports.js';
 import { temporaryDirectory } from '../support/live.js';
+import { writeTree } from '../support/tree-of-files.js';
 
 function treeOf(files: Readonly<Record<string, string>>): string {
   const tree = temporaryDirectory();
-  for (const [name, text] of Object.entries(files)) {
-    const file = path.join(tree, 'class', name);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, `${text}\n`);
-  }
+  writeTree(`${tree}/class`, files);
   return tree;
 }
 

@@ -1,27 +1,28 @@
-/** By which way bytes go, in `list --sizes` and as labels of nixl_agent_info, of a real serve and memory that really moves. */
+/** The column of ways in `list --sizes`. */
 import { expect, it } from 'vitest';
-import { samplesOf } from '../../support/page.js';
-import { scrape, start, startTransferSource, temporaryDirectory, until } from '../command.js';
-import { runHere } from '../in-process.js';
+import { type ListedSizes, sizeObjects, sizeTable } from '../../../src/cli/list/size-lines.js';
+import type { Way } from '../../../src/way/way.js';
 
-it('is known of a serve once it is certain, and labels a series after a minute', async () => {
-  const directory = temporaryDirectory();
-  startTransferSource(['--dir', directory, '--seconds', '0', '--rate', '50', '--sizes', '4M']);
-  const serve = start(['serve', '--dir', directory, '--port', '0', '--naming', 'nixl']);
-  const [, url] = await serve.says(/serves (http:\/\/\S+)/);
-  const list = async (...args: string[]) => (await runHere(['list', '--sizes', ...args])).stdout;
-  const { origin } = new URL(url!);
-  await until(async () => (await list('--url', origin)).includes('agent-0'));
-  expect(await list('--url', origin)).not.toContain('WAY');
-  await until(async () => /^agent-0 .* neither( few)?$/m.test(await list('--url', origin)));
-  expect(await list('--url', origin)).toMatch(/^AGENT .* POST P50 +WAY\n/);
-  const rows = (await list('--url', origin, '--json')).trim().split('\n');
-  expect(rows.map((row) => (JSON.parse(row) as { way?: string }).way)).toContain('neither');
-  expect(await list('--dir', directory)).not.toContain('WAY');
+const none = { classes: [], recent: [], model: { kind: 'none', reason: 'none' }, endedInPost: 0 } as never;
+const moved = {
+  ...(none as object),
+  classes: [{ upToBytes: 4096, transfers: 100, bytes: 409_600, meanBytes: 4096, p50Us: 10, p99Us: 20, few: false }],
+} as never;
+const tcp: Way = { kind: 'tcp', ports: ['eth0'], windows: 9, sure: 'certain', sinceMs: 0 };
+const unknown: Way = { kind: 'unknown', ports: [], windows: 0, sure: 'unknown', sinceMs: 0, why: 'young' };
 
-  const info = async () => samplesOf(await scrape(url!)).filter(({ name }) => name === 'nixl_agent_info');
-  const ways = async () => (await info()).flatMap(({ labels }) => [labels['way_tx'], labels['way_rx']].filter(Boolean));
-  await until(async () => (await ways()).length > 0);
-  expect(new Set(await ways())).toEqual(new Set(['neither']));
-  expect(await info()).toHaveLength(1);
+function listed(agent: string, way?: ListedSizes['way']): ListedSizes {
+  return { agent, name: agent, directory: '/rings', takenMs: 0, tx: moved, rx: none, ...(way && { way }) };
+}
+
+it('is there once a way is known, and names those that are not', () => {
+  const [heading, ...lines] = sizeTable([listed('a', { tx: tcp }), listed('b', { tx: unknown }), listed('c')]);
+  expect(heading).toMatch(/ WAY$/);
+  expect(lines.find((line) => line.startsWith('a '))).toMatch(/ tcp by eth0$/);
+  expect(lines.find((line) => line.startsWith('b '))).toMatch(/ unknown$/);
+  expect(lines.find((line) => line.startsWith('c '))).not.toMatch(/unknown/);
+  expect(sizeTable([listed('c')])[0]).not.toContain('WAY');
+  expect(sizeObjects([listed('a', { tx: tcp }), listed('b', { tx: unknown })]).map(({ way }) => way)).toEqual(
+    expect.arrayContaining(['tcp by eth0', undefined]),
+  );
 });
