@@ -14,9 +14,18 @@ export function resolve(specifier, context, next) {
   return next(specifier, context);
 }
 
+/** A change of one source, to break a rule on purpose: see break.mjs. */
+const change = JSON.parse(process.env['NIXL_OTEL_TEST_CHANGE'] ?? 'null');
+
+function changed(url, text) {
+  if (change === null || !url.endsWith(`/${change.file}`)) return text;
+  if (text.split(change.from).length !== 2) throw new Error(`${change.file} has not this text once: ${change.from}`);
+  return text.replace(change.from, () => change.to);
+}
+
 export function load(url, context, next) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
-  const text = readFileSync(fileURLToPath(url), 'utf8');
+  const text = changed(url, readFileSync(fileURLToPath(url), 'utf8'));
   const source = ts.transpileModule(text, { compilerOptions: options, fileName: url }).outputText;
   return { format: 'module', source, shortCircuit: true };
 }

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Sends `task` with the name of each case to one of `jobs` processes, and calls `take` with each answer. */
+/** Sends `task` with the name of each case to one of `jobs` processes, and calls `take` with each answer, until it returns false. */
 export async function runAll(cases, jobs, task, take) {
   const queue = cases.map(({ name }) => name);
   await Promise.all(Array.from({ length: Math.min(jobs, queue.length) }, () => work(queue, task, take)));
@@ -19,7 +19,7 @@ function work(queue, task, take) {
       else worker.send({ ...task, name });
     };
     worker.on('message', (answer) => {
-      take(answer);
+      if (take(answer) === false) queue.length = 0;
       next();
     });
     worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`))));
