@@ -183,9 +183,16 @@ export class DirectionJudge {
     this.#learnFromMs = this.#takenMs = takenMs;
   }
 
+  /** True if a restart must not forget what is usual, or that nothing is since a change was accepted. */
+  get isKept(): boolean {
+    return this.usual.blocks > 0 || this.#isAccepted;
+  }
+
   /** Takes what an earlier process kept, unless this one has learned already. */
   restore(usual: Usual): void {
-    if (this.usual.blocks === 0) this.#reference = new UsualTimes(this.#acceptMs, usual);
+    if (this.usual.blocks > 0) return;
+    this.#reference = new UsualTimes(this.#acceptMs, usual);
+    this.#isAccepted = usual.blocks === 0;
   }
 
   /** Takes what is now as usual. */

@@ -2,7 +2,7 @@
 import type { Curve } from './host-curves.js';
 import type { Usual, UsualClass } from './usual-times.js';
 
-/** What is usual for an agent in each direction that it moved in. */
+/** What is usual for an agent in each direction that it moved in. Without blocks: a change was accepted, and nothing learned since. */
 export interface KeptAgent {
   /** Path of its ring. */
   readonly place: string;

@@ -61,8 +61,8 @@ export class SlownessJudge {
       const unevenSinceMs = this.#uneven.sinceOf(place);
       return {
         place,
-        ...(transmit.usual.blocks > 0 && { transmit: transmit.usual }),
-        ...(receive.usual.blocks > 0 && { receive: receive.usual }),
+        ...(transmit.isKept && { transmit: transmit.usual }),
+        ...(receive.isKept && { receive: receive.usual }),
         ...(unevenSinceMs !== undefined && { unevenSinceMs }),
       };
     });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { KeptUsual } from '../../../src/view/slowness/kept-usual.js';
 import type { SlowClass } from '../../../src/view/slowness/slow-facts.js';
 import { SlownessJudge } from '../../../src/view/slowness/slowness-judge.js';
 import { SizedProgram, type Speed, STEP_MS } from '../../support/sized-program.js';
@@ -143,4 +144,28 @@ test('ends an alarm of an agent that has moved nothing for fifteen minutes', () 
   const stoppedMs = ms;
   while (ms < stoppedMs + 2_000_000 && take() > 0);
   expect((ms - stoppedMs) / 60_000).toBeCloseTo(15, 0);
+});
+
+test('does not go back to earlier agents after a restart of serve, where a change was accepted', () => {
+  const program = new SizedProgram();
+  let ms = 0;
+  const run = (judge: SlownessJudge, steps: number, speed: Speed = {}): boolean =>
+    Array.from({ length: steps }, () => {
+      judge.take((ms += STEP_MS), [{ id: 1, name: 'agent', place: '/agent', timeBySize: program.timeBySize }]);
+      program.step(speed);
+      return judge.facts.length > 0;
+    }).includes(true);
+  const restarted = (judge: SlownessJudge): SlownessJudge => {
+    const next = new SlownessJudge();
+    next.restore(JSON.parse(JSON.stringify(judge.usual)) as KeptUsual);
+    return next;
+  };
+  const first = new SlownessJudge();
+  run(first, 75);
+  expect(run(first, 15, { bytesPerUs: 1200 })).toBe(true);
+  expect(run(restarted(first), 30, { bytesPerUs: 1200 })).toBe(true);
+  first.accept([1]);
+  const second = restarted(first);
+  expect(run(second, 1, { bytesPerUs: 1200 })).toBe(false);
+  expect(run(restarted(second), 30, { bytesPerUs: 1200 })).toBe(false);
 });
