@@ -31,10 +31,13 @@ export class IncidentList {
   }
 }
 
+/** These last as long as their processes: nothing happened at one time. */
+const LASTING: ReadonlySet<Incident['kind']> = new Set(['way', 'uneven']);
+
 /** Returns the marks of a chart. Ends of agents have marks of their own. */
 export function ribbonsOf(incidents: readonly Incident[], nowMs: number): Window['incidents'] {
   return incidents
-    .filter((incident) => !isMoment(incident) && incident.kind !== 'way') // a way lasts as long as its process
+    .filter((incident) => !isMoment(incident) && !LASTING.has(incident.kind))
     .map(({ level, beginMs, endMs = nowMs }) => ({
       range: [beginMs / 1000, endMs / 1000],
       colour: level === 'alarm' ? 'bad' : 'info',
