@@ -83,6 +83,8 @@ describe('increase()', () => {
     // start, and Prometheus would drop the zero of the start.
     prometheus.server.signal('SIGSTOP');
     serve = await agent.serve(port);
+    // The first page takes longest: on a busy machine longer than a scrape may.
+    await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     prometheus.server.signal('SIGCONT');
     await counted(2500); // no smaller sample than before shows the restart
     agent.restart();
