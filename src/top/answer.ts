@@ -2,6 +2,7 @@
 import { oneLine } from '../ground/one-line.js';
 import { type AgentData, type AgentsAnswer, API } from '../view/answers/answer.js';
 import { verdictInput } from '../view/answers/verdict-input.js';
+import { withIds } from '../view/slowness/slow-facts.js';
 import type { Facts, TopAgent } from './sampler.js';
 
 /** Returns true for an answer of this package: other servers may have the same address. */
@@ -36,7 +37,7 @@ export function agentsOf(answer: AgentsAnswer): TopAgent[] {
 export function factsOf(answer: AgentsAnswer, name: string): Facts {
   const { agents, ended = [], slowness = [], ...facts } = verdictInput(answer, { name });
   const withId = <Of extends { readonly id: number | string }>(one: Of): Of => ({ ...one, id: idOf(answer, one.id) });
-  const found = { ...facts, slowness: slowness.map(withId) };
+  const found = { ...facts, slowness: slowness.map((fact) => withIds(fact, (id) => idOf(answer, id))) };
   const isWatched = agents.every(({ troubles }) => troubles !== undefined);
   return isWatched ? { ...found, ended: ended.map(withId) } : found;
 }

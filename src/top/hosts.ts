@@ -5,6 +5,7 @@ import { ExitCode, Failure } from '../process/failure.js';
 import { joinedIncidents, noIncidents, type TopIncidents } from './incidents.js';
 import type { Past } from './points.js';
 import type { AgentModel } from '../view/model/agent-model.js';
+import { withIds } from '../view/slowness/slow-facts.js';
 import { noSizes, type TopSizes } from './sizes.js';
 import type { SampleSource, FleetView } from './tracker.js';
 
@@ -153,7 +154,7 @@ function viewOf({ name, source, view, failure }: Host): FleetView {
   const rows = view.rows.map((row) => ({ ...row, agent: { ...row.agent, id: idOf(row.agent.id), host: name } }));
   const withId = <Of extends { readonly id: number | string }>(one: Of): Of => ({ ...one, id: idOf(one.id) });
   const parts = view.parts.map(({ facts: { ended, slowness = [], ...facts } }) => {
-    const found = { ...facts, slowness: slowness.map(withId) };
+    const found = { ...facts, slowness: slowness.map((fact) => withIds(fact, idOf)) };
     return { host: name, facts: ended === undefined ? found : { ...found, ended: ended.map(withId) } };
   });
   return { ...view, rows, parts };

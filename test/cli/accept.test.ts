@@ -8,7 +8,7 @@ it('says that nothing is slow, and refuses what is no question', async () => {
   const [, url] = await serve.says(/serves (http:\/\/[^/]+)\/metrics/);
   await expect.poll(async () => (await fetch(`${url}/api/v1/agents`)).status).toBe(200);
   const none = await runHere(['accept', '--agent', 'tp*', '--url', url!]);
-  expect(none.stderr).toContain('does not take it: None of these agents is found slow now.');
+  expect(none.stderr).toContain('does not take it: None of these agents is found slow or uneven now.');
   expect(none.code).toBe(1);
 
   const post = async (body: string, headers: Record<string, string> = {}) => {

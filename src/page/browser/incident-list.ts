@@ -31,7 +31,7 @@ export class IncidentList {
   }
 }
 
-/** These last as long as their processes: nothing happened at one time. */
+/** These last for hours or for ever: nothing happened at one time. */
 const LASTING: ReadonlySet<Incident['kind']> = new Set(['way', 'uneven']);
 
 /** Returns the marks of a chart. Ends of agents have marks of their own. */

@@ -25,7 +25,7 @@ export function acceptance(judge: SlownessJudge, onAccept: () => void): ChangeHa
     const found = judge.facts.filter(({ id, name }) => {
       return (ids === undefined || ids.includes(Number(id))) && (agent === undefined || matchesGlob(name, agent));
     });
-    if (found.length === 0) return { status: 409, text: 'None of these agents is found slow now.' };
+    if (found.length === 0) return { status: 409, text: 'None of these agents is found slow or uneven now.' };
     judge.accept(found.map(({ id }) => Number(id)));
     onAccept();
     const names = [...new Set(found.map(({ name }) => name))];

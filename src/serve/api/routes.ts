@@ -76,8 +76,8 @@ export function publishAgents(server: Routes, peeks: Peeks, context: ServeContex
   const startedMs = performance.timeOrigin;
   context.sizes.judge.acceptMs = context.acceptMs;
   context.sizes.groupOf = (agent) => {
-    const { instancePid, part = '' } = context.engineOf(agent) ?? {};
-    return instancePid === undefined ? undefined : `${instancePid} ${part}`;
+    const { engine, instancePid, part = '' } = context.engineOf(agent) ?? {};
+    return engine === undefined ? undefined : `${instancePid ?? engine} ${part}`;
   };
   const place = context.keepsState ? new StatePlace() : undefined;
   const usual = place && new UsualFile(place, context.sizes.judge);

@@ -183,6 +183,10 @@ export class DirectionJudge {
     this.#learnFromMs = this.#takenMs = takenMs;
   }
 
+  get isAccepted(): boolean {
+    return this.#isAccepted;
+  }
+
   /** True if a restart must not forget what is usual, or that nothing is since a change was accepted. */
   get isKept(): boolean {
     return this.usual.blocks > 0 || this.#isAccepted;

@@ -1,5 +1,6 @@
 /** What is usual, as a file keeps it over restarts. Pure. */
 import type { Curve } from './host-curves.js';
+import type { UnevenSince } from './uneven.js';
 import type { Usual, UsualClass } from './usual-times.js';
 
 /** What is usual for an agent in each direction that it moved in. Without blocks: a change was accepted, and nothing learned since. */
@@ -8,8 +9,7 @@ export interface KeptAgent {
   readonly place: string;
   readonly transmit?: Usual;
   readonly receive?: Usual;
-  /** Begin of a hundredfold difference (`uneven`); 0 if it was accepted. */
-  readonly unevenSinceMs?: number;
+  readonly unevenSince?: UnevenSince;
 }
 
 export interface KeptUsual {
@@ -34,9 +34,9 @@ function isCurve(json: unknown): json is Curve {
 }
 
 function isKeptAgent(json: unknown): json is KeptAgent {
-  const { place, transmit, receive, unevenSinceMs = 0 } = (json ?? {}) as Partial<KeptAgent>;
+  const { place, transmit, receive, unevenSince = {} } = (json ?? {}) as Partial<KeptAgent>;
   const areUsual = [transmit, receive].every((usual) => usual === undefined || isUsual(usual));
-  return typeof place === 'string' && areUsual && isAmount(unevenSinceMs);
+  return typeof place === 'string' && areUsual && Object.values(unevenSince).every(isAmount);
 }
 
 function isUsual(json: unknown): json is Usual {

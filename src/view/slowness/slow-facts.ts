@@ -38,7 +38,11 @@ export interface SlowFact {
   /** How many times as long as usual. */
   readonly factor: number;
   /** Only of `uneven`: agent and direction whose times are the usual ones of `classes`. */
-  readonly against?: { readonly name: string; readonly direction: 'transmit' | 'receive' };
+  readonly against?: {
+    readonly id: number | string;
+    readonly name: string;
+    readonly direction: 'transmit' | 'receive';
+  };
   /** Ascending by size. */
   readonly classes: readonly SlowClass[];
   /** True if late asking would look the same. */
@@ -47,6 +51,12 @@ export interface SlowFact {
   readonly againstOthers?: boolean;
   /** The agent moves as usual in the other direction. */
   readonly oneDirection?: boolean;
+}
+
+/** Returns the fact with other ids of its agents. */
+export function withIds<Fact extends SlowFact>(fact: Fact, idOf: (id: Fact['id']) => Fact['id']): Fact {
+  const { id, against } = fact;
+  return { ...fact, id: idOf(id), ...(against && { against: { ...against, id: idOf(against.id) } }) };
 }
 
 /** True if an operator can take it as usual. */

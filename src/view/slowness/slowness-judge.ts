@@ -38,7 +38,7 @@ export class SlownessJudge {
   acceptMs = ACCEPT_MS;
   #curves: Readonly<Record<JudgedDirection, HostCurves>> = { transmit: new HostCurves(), receive: new HostCurves() };
   /** What an earlier process kept, by the path of the ring. */
-  #kept: ReadonlyMap<string, KeptAgent> = new Map();
+  readonly #kept = new Map<string, KeptAgent>();
   #agents = new Map<number, JudgedPlace>();
   readonly #uneven = new UnevenWatch();
   #facts: readonly SlowFact[] = [];
@@ -57,29 +57,31 @@ export class SlownessJudge {
 
   /** Returns what is usual for the agents that are judged, and was for earlier ones. */
   get usual(): KeptUsual {
-    const agents = [...this.#agents.values()].map(({ place, transmit, receive }) => {
-      const unevenSinceMs = this.#uneven.sinceOf(place);
-      return {
-        place,
-        ...(transmit.isKept && { transmit: transmit.usual }),
-        ...(receive.isKept && { receive: receive.usual }),
-        ...(unevenSinceMs !== undefined && { unevenSinceMs }),
-      };
-    });
+    const agents = [...this.#agents.values()].map((judges) => this.#keptOf(judges));
     return { curves: { transmit: this.#curves.transmit.all, receive: this.#curves.receive.all }, agents };
+  }
+
+  #keptOf({ place, transmit, receive }: JudgedPlace): KeptAgent {
+    const unevenSince = this.#uneven.sinceOf(place);
+    return {
+      place,
+      ...(transmit.isKept && { transmit: transmit.usual }),
+      ...(receive.isKept && { receive: receive.usual }),
+      ...(unevenSince && { unevenSince }),
+    };
   }
 
   /** Takes what an earlier process kept, for all agents that have nothing usual yet. */
   restore({ curves, agents }: KeptUsual): void {
     this.#curves = { transmit: new HostCurves(curves.transmit), receive: new HostCurves(curves.receive) };
-    this.#kept = new Map(agents.map((agent) => [agent.place, agent]));
+    for (const agent of agents) this.#kept.set(agent.place, agent);
     for (const judges of this.#agents.values()) this.#restore(judges);
   }
 
   #restore(judges: JudgedPlace): void {
     const kept = this.#kept.get(judges.place);
     for (const direction of DIRECTIONS) if (kept?.[direction] !== undefined) judges[direction].restore(kept[direction]);
-    if (kept?.unevenSinceMs !== undefined) this.#uneven.restore(kept.place, kept.unevenSinceMs);
+    if (kept?.unevenSince !== undefined) this.#uneven.restore(kept.place, kept.unevenSince);
   }
 
   /** Takes the present times of these agents as usual, in the directions in which something is found. */
@@ -88,7 +90,7 @@ export class SlownessJudge {
     for (const { kind, id, direction } of this.#facts) {
       const judges = accepted.has(id) ? this.#agents.get(Number(id)) : undefined;
       if (judges === undefined) continue;
-      if (kind === 'uneven') this.#uneven.accept(judges.place);
+      if (kind === 'uneven') this.#uneven.accept(judges.place, direction);
       else judges[direction].accept();
     }
     this.#facts = this.#facts.filter(({ id }) => !accepted.has(id));
@@ -124,6 +126,10 @@ export class SlownessJudge {
         if (judges[direction].take(takenMs, timeBySize[direction])) moved.add(judges[direction]);
       }
     }
+    // A ring that comes back goes on with what its agent knew last.
+    for (const [id, judges] of before) {
+      if (!this.#agents.has(id) && this.#kept.has(judges.place)) this.#kept.set(judges.place, this.#keptOf(judges));
+    }
     for (const direction of DIRECTIONS) this.#judge(direction, agents, moved);
     this.#facts = [...agents.flatMap((agent) => this.#factsOf(agent)), ...this.#unevenFacts(takenMs, agents)];
   }
@@ -131,7 +137,8 @@ export class SlownessJudge {
   #unevenFacts(takenMs: number, agents: readonly JudgedAgent[]): SlowFact[] {
     const usual = agents.map(({ id, name, place, group }) => {
       const { transmit, receive } = this.#agents.get(id)!;
-      return { id, name, place, group, transmit: transmit.usual, receive: receive.usual };
+      const accepted = DIRECTIONS.filter((direction) => ({ transmit, receive })[direction].isAccepted);
+      return { id, name, place, group, accepted, transmit: transmit.usual, receive: receive.usual };
     });
     return this.#uneven.take(takenMs, this.acceptMs, usual);
   }

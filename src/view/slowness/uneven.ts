@@ -21,11 +21,16 @@ export interface UsualOfAgent {
   readonly name: string;
   /** Path of its ring. */
   readonly place: string;
-  /** Agents with the same one do the same work, as the ranks of an instance. Those whose engine is not known have none. */
+  /** Agents with the same one do the same work, as the ranks of an instance. Those of which no engine is known have none. */
   readonly group?: string | undefined;
   readonly transmit: Usual;
   readonly receive: Usual;
+  /** Directions in which a change was accepted: what was before is known, and no question. */
+  readonly accepted: readonly Direction[];
 }
+
+/** Begins of differences; 0 where it was accepted. */
+export type UnevenSince = Partial<Record<Direction, number>>;
 
 interface Difference {
   readonly factor: number;
@@ -35,20 +40,20 @@ interface Difference {
 type Uneven = Difference & Pick<SlowFact, 'direction' | 'against'>;
 
 export class UnevenWatch {
-  /** Time at which a difference was found, by the path of the ring. */
-  #since = new Map<string, number>();
+  /** By the path of the ring. */
+  #since = new Map<string, UnevenSince>();
 
-  /** Returns undefined while there is no difference, and 0 if it was accepted. */
-  sinceOf(place: string): number | undefined {
+  /** Returns undefined while there is no difference. */
+  sinceOf(place: string): UnevenSince | undefined {
     return this.#since.get(place);
   }
 
-  restore(place: string, sinceMs: number): void {
-    if (!this.#since.has(place)) this.#since.set(place, sinceMs);
+  restore(place: string, since: UnevenSince): void {
+    if (!this.#since.has(place)) this.#since.set(place, since);
   }
 
-  accept(place: string): void {
-    if (this.#since.has(place)) this.#since.set(place, 0);
+  accept(place: string, direction: Direction): void {
+    this.#since.set(place, { ...this.#since.get(place), [direction]: 0 });
   }
 
   /** Returns the differences that are younger than `acceptMs`. Agents that are missing are forgotten. */
@@ -57,89 +62,83 @@ export class UnevenWatch {
     this.#since = new Map();
     const fastest = fastestOfGroups(agents);
     return agents.flatMap((agent) => {
-      const { id, name, place } = agent;
-      const known = before.get(place);
-      const least = known === undefined ? FACTOR : END_FACTOR;
-      const found = DIRECTIONS.flatMap((direction) => unevenOf(agent, direction, fastest, least) ?? []);
-      if (found.length === 0) {
-        // A restored one stands until both directions are known again.
-        if (known !== undefined && isUnknown(agent)) this.#since.set(place, known);
-        return [];
-      }
-      const sinceMs = known ?? takenMs;
-      this.#since.set(place, sinceMs);
-      if (takenMs - sinceMs >= acceptMs) return [];
-      return found.map((one): SlowFact => ({ kind: 'uneven', id, name, sinceMs, saidMs: sinceMs, ...one }));
+      const { id, name, place, accepted } = agent;
+      const since: UnevenSince = {};
+      const facts = DIRECTIONS.flatMap((direction): SlowFact[] => {
+        const known = accepted.includes(direction) ? 0 : before.get(place)?.[direction];
+        const all = differencesOf(agent, direction, fastest);
+        const [greatest] = all.sort((a, b) => b.factor - a.factor);
+        const isThere = greatest !== undefined && greatest.factor >= (known === undefined ? FACTOR : END_FACTOR);
+        // One that cannot be compared now, because the other side is not known yet, has not ended.
+        if (isThere || (known !== undefined && all.length === 0)) since[direction] = known ?? takenMs;
+        const sinceMs = since[direction];
+        if (!isThere || sinceMs === undefined || takenMs - sinceMs >= acceptMs) return [];
+        return [{ kind: 'uneven', id, name, sinceMs, saidMs: sinceMs, ...greatest }];
+      });
+      if (Object.keys(since).length > 0) this.#since.set(place, since);
+      return facts;
     });
   }
 }
 
-function isUnknown({ transmit, receive }: UsualOfAgent): boolean {
-  return transmit.classes.length === 0 && receive.classes.length === 0;
-}
-
-/** Returns the greatest difference from the agent's other direction and from the fastest agents of its group. */
-function unevenOf(
-  agent: UsualOfAgent,
-  direction: Direction,
-  fastest: ReadonlyMap<string, UsualOfAgent>,
-  least: number,
-): Uneven | undefined {
+/** Returns what can be compared: the agent's other direction, and the fastest agents of its group in each size. */
+function differencesOf(agent: UsualOfAgent, direction: Direction, fastest: Fastest): Uneven[] {
   const other = direction === 'transmit' ? 'receive' : 'transmit';
-  const movesBoth = agent[other].classes.length > 0;
-  const others = (movesBoth ? [direction] : DIRECTIONS).map((way) => [way, fastest.get(keyOf(agent, way))] as const);
-  const found = [[other, agent] as const, ...others].flatMap(([way, fast]): Uneven[] => {
-    const difference = fast && differenceOf(agent[direction], fast[way], least);
-    return difference ? [{ ...difference, direction, against: { name: fast.name, direction: way } }] : [];
+  // An agent that moves in both directions is compared with others in the same one.
+  const directions = agent[other].classes.length > 0 ? [direction] : DIRECTIONS;
+  const others = new Map<string, readonly [UsualOfAgent, Direction]>([['own', [agent, other]]]);
+  for (const one of directions) {
+    for (const { upToBytes } of agent[direction].classes) {
+      const fast = fastest.get(keyOf(agent, one, upToBytes));
+      if (fast !== undefined && fast !== agent) others.set(`${one} ${fast.id}`, [fast, one]);
+    }
+  }
+  return [...others.values()].flatMap(([{ id, name, ...usual }, one]): Uneven[] => {
+    const difference = differenceOf(agent[direction], usual[one]);
+    return difference ? [{ ...difference, direction, against: { id, name, direction: one } }] : [];
   });
-  return found.sort((a, b) => b.factor - a.factor)[0];
 }
 
-/** Returns the agent of each group and direction that is faster than the others in most of their classes. */
-function fastestOfGroups(agents: readonly UsualOfAgent[]): ReadonlyMap<string, UsualOfAgent> {
+/** Agents by group, direction and class of sizes. */
+type Fastest = ReadonlyMap<string, UsualOfAgent>;
+
+function fastestOfGroups(agents: readonly UsualOfAgent[]): Fastest {
   const fastest = new Map<string, UsualOfAgent>();
+  const times = new Map<string, number>();
   for (const agent of agents) {
     for (const direction of DIRECTIONS) {
-      if (agent[direction].classes.length === 0) continue;
-      const best = fastest.get(keyOf(agent, direction));
-      if (best === undefined || isFaster(agent[direction], best[direction]))
-        fastest.set(keyOf(agent, direction), agent);
+      for (const { upToBytes, transfers, p50 } of agent[direction].classes) {
+        const key = keyOf(agent, direction, upToBytes);
+        if (transfers < LEAST_TRANSFERS || p50 >= (times.get(key) ?? Infinity)) continue;
+        fastest.set(key, agent);
+        times.set(key, p50);
+      }
     }
   }
   return fastest;
 }
 
-function keyOf({ group = '' }: UsualOfAgent, direction: Direction): string {
-  return `${direction} ${group}`;
+function keyOf({ group = '' }: UsualOfAgent, direction: Direction, upToBytes: number): string {
+  return `${direction} ${upToBytes} ${group}`;
 }
 
-function isFaster(one: Usual, other: Usual): boolean {
-  const factors = common(one, other).map(([a, b]) => Math.log(a.p50 / b.p50));
-  return factors.reduce((sum, factor) => sum + factor, 0) < 0;
-}
-
-/** Returns undefined if no class takes so many times as long. */
-function differenceOf(slow: Usual, fast: Usual, least: number): Difference | undefined {
+/** Returns the greatest difference of a class; undefined without a class that both have. */
+function differenceOf(slow: Usual, fast: Usual): Difference | undefined {
   let factor = 0;
-  const classes = common(slow, fast).map(([a, b]): SlowClass => {
-    const times = a.p50 / Math.max(1, b.p50);
-    const isSlow = times >= least && a.p50 >= LEAST_US;
-    if (isSlow) factor = Math.max(factor, times);
-    return {
-      upToBytes: a.upToBytes === UNBOUNDED ? null : a.upToBytes,
-      meanBytes: Math.round(a.meanBytes),
-      timeUs: Math.round(a.p50),
-      usualUs: Math.round(b.p50),
-      slow: isSlow,
-    };
+  const classes = slow.classes.flatMap((a): SlowClass[] => {
+    const b = fast.classes.find(({ upToBytes }) => upToBytes === a.upToBytes);
+    if (b === undefined || a.transfers < LEAST_TRANSFERS || b.transfers < LEAST_TRANSFERS) return [];
+    const times = a.p50 < LEAST_US ? 1 : a.p50 / Math.max(1, b.p50);
+    factor = Math.max(factor, times);
+    return [
+      {
+        upToBytes: a.upToBytes === UNBOUNDED ? null : a.upToBytes,
+        meanBytes: Math.round(a.meanBytes),
+        timeUs: Math.round(a.p50),
+        usualUs: Math.round(b.p50),
+        slow: times >= END_FACTOR,
+      },
+    ];
   });
-  return factor === 0 ? undefined : { factor, classes };
-}
-
-/** Returns the classes that both have, and that are known well enough. */
-function common(one: Usual, other: Usual) {
-  return one.classes.flatMap((a) => {
-    const b = other.classes.find(({ upToBytes }) => upToBytes === a.upToBytes);
-    return b !== undefined && a.transfers >= LEAST_TRANSFERS && b.transfers >= LEAST_TRANSFERS ? [[a, b] as const] : [];
-  });
+  return classes.length === 0 ? undefined : { factor, classes };
 }

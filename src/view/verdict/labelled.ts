@@ -12,11 +12,10 @@ export function calledByLabels(input: VerdictInput): VerdictInput {
     const label = labels.get(one.id);
     return label === undefined ? one : { ...one, name: label };
   };
-  const byName = new Map(agents.map(({ id, name }) => [name, labels.get(id) ?? name]));
   const withRank = (fact: (typeof slowness)[number]): typeof fact => {
     const { against } = fact;
     if (against === undefined) return fact;
-    return { ...fact, against: { ...against, name: byName.get(against.name) ?? against.name } };
+    return { ...fact, against: { ...against, name: labels.get(against.id) ?? against.name } };
   };
   return {
     ...input,

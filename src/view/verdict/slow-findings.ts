@@ -2,7 +2,8 @@
 import { momentText } from '../../ground/figures/clock.js';
 import { binaryText, bytesRateText, listed, numberText, timeText } from '../../ground/figures/figure.js';
 import { isSlowAlarm, type SlowClass, type SlowFact } from '../slowness/slow-facts.js';
-import { wayText } from '../../way/way.js';
+import type { AgentModel } from '../model/agent-model.js';
+import { type WayKind, wayText } from '../../way/way.js';
 import { agentsNamed } from './past-trouble.js';
 import type { Finding, VerdictInput } from './types.js';
 
@@ -47,7 +48,7 @@ const TEXTS: Readonly<Record<Cause, CauseText>> = {
   uneven: {
     word: 'Uneven',
     advice:
-      'There is no earlier time to compare with: either this was slow from the start, or the program asks late for its end. If it is meant to be so, take it as usual.',
+      'There is no earlier time to compare with: this may have been slow from the start, go another way (a disk, another card), or be asked for late. If it is meant to be so, take it as usual.',
   },
 };
 /** A class must grow by this part of what the link would add, to be slow by the same cause. */
@@ -60,7 +61,10 @@ type SlowInput = Pick<VerdictInput, 'slowness' | 'takenMs'> & Partial<Pick<Verdi
 export function slowFindings({ slowness = [], takenMs, agents = [] }: SlowInput): Finding[] {
   const groups = new Map<string, SlowFact[]>();
   for (const fact of slowness) {
-    const key = `${fact.kind} ${causeOf(fact)} ${fact.direction}`;
+    if (goesOtherWay(fact, agents)) continue;
+    // Words about the agent's own direction, or about another agent.
+    const isOwn = fact.against?.id === fact.id;
+    const key = `${fact.kind} ${causeOf(fact)} ${fact.direction} ${isOwn}`;
     groups.set(key, [...(groups.get(key) ?? []), fact]);
   }
   return [...groups.values()]
@@ -93,6 +97,18 @@ function whenText(kind: SlowFact['kind'], moment: string): string {
   return kind === 'cold-start' ? ` at ${moment}` : ` since ${moment}`;
 }
 
+/** True of an uneven direction whose bytes go another way than those it is compared with: a disk beside a network is no news. */
+function goesOtherWay({ id, direction, against }: SlowFact, agents: readonly AgentModel[]): boolean {
+  if (against === undefined) return false;
+  const kindOf = (of: AgentModel['id'], way: SlowFact['direction']): WayKind | undefined => {
+    const ways = agents.find((agent) => agent.id === of)?.way;
+    const going = way === 'transmit' ? ways?.tx : ways?.rx;
+    return going?.sure === 'certain' ? going.kind : undefined;
+  };
+  const [own, other] = [kindOf(id, direction), kindOf(against.id, against.direction)];
+  return own !== undefined && other !== undefined && own !== other;
+}
+
 /** The way of the worst agent's bytes, if it is known, and the one before it. */
 function goingText({ id, kind, direction }: SlowFact, agents: VerdictInput['agents'], takenMs: number): string {
   const way = kind === 'cold-start' ? undefined : agents.find((agent) => agent.id === id)?.way;
@@ -104,21 +120,21 @@ function goingText({ id, kind, direction }: SlowFact, agents: VerdictInput['agen
   return `. Its bytes go ${text}${before}`;
 }
 
-function whatOf({ kind, name, direction, factor, against, againstOthers, oneDirection }: SlowFact): string {
+function whatOf({ kind, id, direction, factor, against, againstOthers, oneDirection }: SlowFact): string {
   const way = direction === 'transmit' ? 'tx' : 'rx';
   if (kind === 'cold-start') return `a first transfer (${way}) took ${numberText(factor)} times as long as later ones`;
   if (against !== undefined)
-    return `${way} takes ${numberText(factor)} times as long as ${againstText(name, direction, against)}`;
+    return `${way} takes ${numberText(factor)} times as long as ${againstText(id, direction, against)}`;
   const usual = againstOthers === true ? 'as earlier agents of this host took' : 'as usual';
   const other = oneDirection === true ? ` (${way === 'tx' ? 'rx' : 'tx'} is as usual)` : '';
   const what = kind === 'slow-posts' ? `posts (${way}) take` : `transfers (${way}) take`;
   return `${what} ${numberText(factor)} times as long ${usual}${other}`;
 }
 
-function againstText(name: string, direction: string, against: NonNullable<SlowFact['against']>): string {
+function againstText(id: SlowFact['id'], direction: string, against: NonNullable<SlowFact['against']>): string {
   if (against.direction === direction) return `that of ${against.name}`;
   const other = against.direction === 'transmit' ? 'tx' : 'rx';
-  return against.name === name ? `its ${other}` : `${other} of ${against.name}`;
+  return against.id === id ? `its ${other}` : `${other} of ${against.name}`;
 }
 
 function whyOf(fact: SlowFact): string {

@@ -60,16 +60,19 @@ export function verdictOf(given: VerdictInput): Verdict {
 
 /** Returns alarms before notes. */
 export function inOrder(findings: readonly Finding[]): Finding[] {
-  return [...findings.filter(comesFirst), ...findings.filter((finding) => !comesFirst(finding))];
+  return [...findings].sort((a, b) => weightOf(a) - weightOf(b));
 }
 
 /** Returns what stands in place of the word that all is well. */
 export function firstOf(findings: readonly Finding[]): Finding | undefined {
-  return findings.find(comesFirst);
+  return inOrder(findings).find((finding) => weightOf(finding) < NOTE_WEIGHT);
 }
 
-function comesFirst(finding: Finding): boolean {
-  return levelOf(finding) === 'alarm' || finding.kind === 'none' || finding.kind === 'uneven';
+const NOTE_WEIGHT = 2;
+
+function weightOf(finding: Finding): number {
+  if (levelOf(finding) === 'alarm' || finding.kind === 'none') return 0;
+  return finding.kind === 'uneven' ? 1 : NOTE_WEIGHT;
 }
 
 /** Returns a function that adds the names of a finding's agents. */

@@ -3,6 +3,10 @@ import { expect, test } from 'vitest';
 import { isKeptUsual } from '../../../src/view/slowness/kept-usual.js';
 import type { SlowFact } from '../../../src/view/slowness/slow-facts.js';
 import { ACCEPT_MS, type JudgedAgent, SlownessJudge } from '../../../src/view/slowness/slowness-judge.js';
+import { UnevenWatch, type UsualOfAgent } from '../../../src/view/slowness/uneven.js';
+import type { Usual } from '../../../src/view/slowness/usual-times.js';
+import type { AgentModel } from '../../../src/view/model/agent-model.js';
+import type { Way } from '../../../src/way/way.js';
 import { verdictOf } from '../../../src/view/verdict/verdict.js';
 import { agentModel } from '../../support/agent-models.js';
 import { SizedProgram, type Speed, STEP_MS } from '../../support/sized-program.js';
@@ -108,4 +112,78 @@ test('ends once an operator accepts it, also over a restart of serve, and after 
   expect(after(kept, LATER_MS)).toMatchObject([{ kind: 'uneven', sinceMs: expect.any(Number) as number }]);
   expect(after(kept, LATER_MS)[0]!.sinceMs).toBeLessThan(BEGIN_MS + 120_000);
   expect(after(kept, LATER_MS + ACCEPT_MS)).toEqual([]);
+});
+
+test('is no question where a slow direction was accepted, also after the next restart', () => {
+  const judge = new SlownessJudge();
+  const [receive, transmit] = [new SizedProgram(), new SizedProgram()];
+  let ms = BEGIN_MS;
+  const run = (by: SlownessJudge, steps: number, rx: Speed): void => {
+    for (let i = 0; i < steps; i++, ms += STEP_MS) {
+      const timeBySize = { receive: receive.timeBySize.receive, transmit: transmit.timeBySize.receive };
+      by.take(ms, [{ id: 0, name: 'a', place: '/a', timeBySize }]);
+      receive.step(rx);
+      transmit.step();
+    }
+  };
+  run(judge, 75, {});
+  run(judge, 15, SLOW);
+  expect(judge.facts.map(({ kind }) => kind)).toEqual(['slow-transfers']);
+  judge.accept([0]);
+  run(judge, 60, SLOW);
+  expect(judge.facts).toEqual([]);
+  const next = new SlownessJudge();
+  next.restore(JSON.parse(JSON.stringify(judge.usual)) as never);
+  run(next, 60, SLOW);
+  expect(next.facts).toEqual([]);
+});
+
+test('does not depend on the order of the agents, and outlives a rank that is away', () => {
+  const [few, fast, slow] = [
+    { name: 'few', rx: { bytesPerUs: 9 } },
+    { name: 'fast', rx: {} },
+    { name: 'slow', rx: SLOW },
+  ];
+  for (const agents of [
+    [few, fast, slow],
+    [slow, fast, few],
+    [fast, slow, few],
+  ]) {
+    expect(
+      factsOf(agents)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['few', 'slow']);
+  }
+  const watch = new UnevenWatch();
+  const usual = (p50: number): Usual => {
+    const of = { upToBytes: 4096, blocks: 9, transfers: 900, meanBytes: 4096, p10: p50, p50, p90: p50 };
+    return { blocks: 9, bytesPerSecond: 1, flushSize: 1, classes: [of] };
+  };
+  const none: Usual = { blocks: 0, bytesPerSecond: 0, flushSize: 0, classes: [] };
+  const agent = (id: number, p50: number): UsualOfAgent => {
+    return { id, name: `tp${id}`, place: `/${id}`, transmit: usual(p50), receive: none, accepted: [] };
+  };
+  const both = [agent(0, 50), agent(1, 5000)];
+  expect(watch.take(BEGIN_MS, ACCEPT_MS, both)).toMatchObject([{ name: 'tp1', against: { id: 0 } }]);
+  watch.accept('/1', 'transmit');
+  expect(watch.take(BEGIN_MS + 1, ACCEPT_MS, [both[1]!])).toEqual([]);
+  expect(watch.take(BEGIN_MS + 2, ACCEPT_MS, both)).toEqual([]);
+});
+
+test('stands after alarms, and is nothing where the bytes go different ways', () => {
+  const slowness = factsOf([{ name: 'a', rx: SLOW, tx: {} }]);
+  const [tx, rx] = (['rdma', 'storage'] as const).map((kind): Way => {
+    return { kind, ports: [], windows: 9, sure: 'certain', sinceMs: 0 };
+  });
+  const kindsWith = (about: Partial<AgentModel<string>>): string[] => {
+    const agents = [{ ...agentModel('a', { idleMs: 10, troubles: {}, ...about }), id: 0 }];
+    const origin = { kind: 'serve', name: 'host', directories: [] } as const;
+    const failing = [{ name: 'otlp', failingSinceMs: 0, reason: 'refused' }];
+    const given = { origin, takenMs: BEGIN_MS + 120_000, observedSinceMs: 0, agents, slowness };
+    return verdictOf({ ...given, failingExporters: failing }).findings.map(({ kind }) => kind);
+  };
+  expect(kindsWith({})).toEqual(['receiver', 'uneven']);
+  expect(kindsWith({ way: { tx: tx!, rx: rx! } })).toEqual(['receiver']);
+  expect(kindsWith({ way: { tx: tx!, rx: tx! } })).toEqual(['receiver', 'uneven']);
 });
