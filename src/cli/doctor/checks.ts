@@ -26,7 +26,7 @@ import { reached } from './processes.js';
 import { type CheckedRing, ringFindings, ringsIn } from './ring-checks.js';
 import { addressFindings, localServe, serveFindings, type ServeToAsk } from './serve-checks.js';
 
-/** What was found, and what was looked at. */
+/** Findings, and the things that they are about. */
 export interface Examination {
   readonly findings: readonly DoctorFinding[];
   /** Undefined if they are wrong, or if only a process or a serve was looked at. */

@@ -59,7 +59,7 @@ and the states other than ready first. On a terminal the table is as wide as the
 middle, and columns are left out. A pipe and --json get everything.
 
 --sizes shows, for each agent, direction (tx: it wrote, rx: it read) and size class, the transfers since its sums began.
-WAY: by which way the bytes of the direction go now, as serve at --url knows it; kept state has none. few: fewer
+WAY: the last known way of the bytes of the direction, from serve at --url; kept state has none. few: fewer
 than 20, so that the percentiles say little. The line below says what time depends on, in the last minute: a part that does not
 depend on the size, and a rate that large transfers approach; or why there is none. From kept state both are of all transfers up to
 the last event, whose time is below.

@@ -22,7 +22,7 @@ export interface ListedSizes {
   readonly recentMs?: number;
   /** Of what the counts are, for a reader; absent for counts of now. */
   readonly source?: string;
-  /** By which way its bytes go now, as a running serve knows it. */
+  /** Last known way of its bytes, from a running serve. */
   readonly way?: Ways;
   readonly tx: DirectionSizes;
   readonly rx: DirectionSizes;

@@ -7,6 +7,7 @@ import { type ClassReference, fastestQuarterOf } from '../../view/sizes/referenc
 import { type SizeFigures, sizeFiguresOf } from '../../view/sizes/size-figures.js';
 import type { RecentSizes } from '../../view/sizes/size-window.js';
 import { UNBOUNDED } from '../../view/slowness/place-counts.js';
+import type { JudgedDirection } from '../../view/slowness/slow-facts.js';
 import type { Usual } from '../../view/slowness/usual-times.js';
 import type { SizeReading } from './size-watch.js';
 
@@ -28,8 +29,8 @@ export async function agentSizesIn(
   for (const agent of agents) {
     const { transmit, receive } = agent.timeBySize!;
     const recent = recents.get(agent.id)!;
-    const usual = reading.usualOf?.(agent.id);
-    const wants = (direction: 'transmit' | 'receive') => {
+    const usual = reading.usualOf(agent.id);
+    const wants = (direction: JudgedDirection) => {
       return { details, peers: peers[direction].get(agent.id)!, usual: referencesIn(usual?.[direction]) };
     };
     found.push({

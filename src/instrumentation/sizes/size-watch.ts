@@ -27,8 +27,8 @@ export interface SizeReading {
   /** The exported agents. */
   readonly agents: readonly AgentSnapshot[];
   readonly recentOf: (agent: AgentSnapshot) => RecentSizes;
-  /** What is usual for an agent, if it is judged. */
-  readonly usualOf?: SlownessJudge['usualOf'];
+  /** Returns what is usual for an agent, if it is judged. */
+  readonly usualOf: SlownessJudge['usualOf'];
 }
 
 export class SizeWatch {
@@ -74,7 +74,7 @@ export class SizeWatch {
     const agents = snapshot.agents.filter(({ exported, timeBySize }) => exported && timeBySize !== undefined);
     const recentOf = (agent: AgentSnapshot): RecentSizes => this.#window.recentOf(agent, takenMs);
     this.#window.take(takenMs, agents);
-    const usualOf = (id: number): ReturnType<SlownessJudge['usualOf']> => this.judge.usualOf(id);
+    const usualOf: SizeReading['usualOf'] = (id) => this.judge.usualOf(id);
     return use({ takenMs, snapshot, recentMs: this.#window.spanAt(takenMs), agents, recentOf, usualOf }, slices);
   }
 

@@ -52,6 +52,11 @@ export class PlaceCounts {
 /** Bound of the class above 1 GiB, in place of Infinity: files have no such number. */
 export const UNBOUNDED = 2 ** 63;
 
+/** Returns the bound of a class as JSON has it: null for none. */
+export function jsonBound(upToBytes: number): number | null {
+  return upToBytes === UNBOUNDED ? null : upToBytes;
+}
+
 /** Figures of a class in a window. Times in microseconds. */
 export interface ClassTimes {
   /** Inclusive; `UNBOUNDED` above 1 GiB. */

@@ -1,5 +1,9 @@
 /** What is found about the speed of transfers, as JSON has it. Pure; the live page uses this module, too. */
 
+/** The agent wrote, or read. */
+export const JUDGED_DIRECTIONS = ['transmit', 'receive'] as const;
+export type JudgedDirection = (typeof JUDGED_DIRECTIONS)[number];
+
 export type SlowKind =
   /** The same bytes take longer than usual, and neither asking nor load explains it. */
   | 'slow-transfers'
@@ -30,7 +34,7 @@ export interface SlowFact {
   readonly id: number | string;
   /** Name for people. */
   readonly name: string;
-  readonly direction: 'transmit' | 'receive';
+  readonly direction: JudgedDirection;
   /** Begin of what is found, as far as the figures show it. */
   readonly sinceMs: number;
   /** Time at which it was found. */
@@ -41,7 +45,7 @@ export interface SlowFact {
   readonly against?: {
     readonly id: number | string;
     readonly name: string;
-    readonly direction: 'transmit' | 'receive';
+    readonly direction: JudgedDirection;
   };
   /** Ascending by size. */
   readonly classes: readonly SlowClass[];

@@ -4,16 +4,13 @@ import { DirectionJudge, type FoundSlowness, type Slowdowns } from './direction-
 import { HostCurves } from './host-curves.js';
 import type { KeptAgent, KeptUsual } from './kept-usual.js';
 import type { Peer } from './load.js';
-import { UNBOUNDED } from './place-counts.js';
-import type { SlowClass, SlowFact } from './slow-facts.js';
+import { jsonBound } from './place-counts.js';
+import { JUDGED_DIRECTIONS, type JudgedDirection, type SlowClass, type SlowFact } from './slow-facts.js';
 import { UnevenWatch } from './uneven.js';
 import type { Usual } from './usual-times.js';
 
 /** Time after which a changed normal is usual. */
 export const ACCEPT_MS = 24 * 60 * 60_000;
-
-const DIRECTIONS = ['transmit', 'receive'] as const;
-type JudgedDirection = (typeof DIRECTIONS)[number];
 
 export interface JudgedAgent {
   /** Unique in this process. */
@@ -80,7 +77,8 @@ export class SlownessJudge {
 
   #restore(judges: JudgedPlace): void {
     const kept = this.#kept.get(judges.place);
-    for (const direction of DIRECTIONS) if (kept?.[direction] !== undefined) judges[direction].restore(kept[direction]);
+    for (const direction of JUDGED_DIRECTIONS)
+      if (kept?.[direction] !== undefined) judges[direction].restore(kept[direction]);
     if (kept?.unevenSince !== undefined) this.#uneven.restore(kept.place, kept.unevenSince);
   }
 
@@ -122,7 +120,7 @@ export class SlownessJudge {
       const judges = before.get(id) ?? this.#judges(place, { takenMs, lastMs, isNew: !isFirst });
       this.#agents.set(id, judges);
       if (timeBySize === undefined) continue;
-      for (const direction of DIRECTIONS) {
+      for (const direction of JUDGED_DIRECTIONS) {
         if (judges[direction].take(takenMs, timeBySize[direction])) moved.add(judges[direction]);
       }
     }
@@ -130,14 +128,14 @@ export class SlownessJudge {
     for (const [id, judges] of before) {
       if (!this.#agents.has(id) && this.#kept.has(judges.place)) this.#kept.set(judges.place, this.#keptOf(judges));
     }
-    for (const direction of DIRECTIONS) this.#judge(direction, agents, moved);
+    for (const direction of JUDGED_DIRECTIONS) this.#judge(direction, agents, moved);
     this.#facts = [...agents.flatMap((agent) => this.#factsOf(agent)), ...this.#unevenFacts(takenMs, agents)];
   }
 
   #unevenFacts(takenMs: number, agents: readonly JudgedAgent[]): SlowFact[] {
     const usual = agents.map(({ id, name, place, group }) => {
       const { transmit, receive } = this.#agents.get(id)!;
-      const accepted = DIRECTIONS.filter((direction) => ({ transmit, receive })[direction].isAccepted);
+      const accepted = JUDGED_DIRECTIONS.filter((direction) => ({ transmit, receive })[direction].isAccepted);
       return { id, name, place, group, accepted, transmit: transmit.usual, receive: receive.usual };
     });
     return this.#uneven.take(takenMs, this.acceptMs, usual);
@@ -147,7 +145,7 @@ export class SlownessJudge {
   #beginAgain(takenMs: number): void {
     this.#lastMs = takenMs;
     for (const judges of this.#agents.values())
-      for (const direction of DIRECTIONS) judges[direction].beginAgain(takenMs);
+      for (const direction of JUDGED_DIRECTIONS) judges[direction].beginAgain(takenMs);
   }
 
   #judges(place: string, begin: { takenMs: number; lastMs: number; isNew: boolean }): JudgedPlace {
@@ -177,7 +175,7 @@ export class SlownessJudge {
 
   #factsOf({ id, name }: JudgedAgent): SlowFact[] {
     const judges = this.#agents.get(id)!;
-    return DIRECTIONS.flatMap((direction) => {
+    return JUDGED_DIRECTIONS.flatMap((direction) => {
       const { found } = judges[direction];
       if (found.length === 0) return [];
       const other = judges[direction === 'transmit' ? 'receive' : 'transmit'];
@@ -191,7 +189,7 @@ function factOf({ judged, sinceMs, saidMs, againstOthers }: FoundSlowness) {
   const { kind, factor, compared, ambiguous } = judged;
   const slow = new Set(judged.classes.map(({ now }) => now.upToBytes));
   const classes = compared.map(({ now, usual, usualPost }): SlowClass => ({
-    upToBytes: now.upToBytes === UNBOUNDED ? null : now.upToBytes,
+    upToBytes: jsonBound(now.upToBytes),
     meanBytes: Math.round(now.meanBytes),
     timeUs: now.p50,
     usualUs: Math.round(usual.p50),

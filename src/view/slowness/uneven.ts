@@ -1,6 +1,6 @@
 /** Usual times that differ a hundredfold: those of an agent's directions, or of agents that do the same work. Pure. */
-import { UNBOUNDED } from './place-counts.js';
-import type { SlowClass, SlowFact } from './slow-facts.js';
+import { jsonBound } from './place-counts.js';
+import { JUDGED_DIRECTIONS, type JudgedDirection, type SlowClass, type SlowFact } from './slow-facts.js';
 import type { Usual } from './usual-times.js';
 
 /** Healthy directions and agents of one kind differ less: reads wait for an answer, and one peer may be nearer. A hundredfold difference
@@ -13,9 +13,6 @@ const LEAST_TRANSFERS = 60;
 /** Shorter times come from the program and the clock as much as from the transfer. */
 const LEAST_US = 1000;
 
-const DIRECTIONS = ['transmit', 'receive'] as const;
-type Direction = (typeof DIRECTIONS)[number];
-
 export interface UsualOfAgent {
   readonly id: number;
   readonly name: string;
@@ -26,11 +23,11 @@ export interface UsualOfAgent {
   readonly transmit: Usual;
   readonly receive: Usual;
   /** Directions in which a change was accepted: what was before is known, and no question. */
-  readonly accepted: readonly Direction[];
+  readonly accepted: readonly JudgedDirection[];
 }
 
 /** Begins of differences; 0 where it was accepted. */
-export type UnevenSince = Partial<Record<Direction, number>>;
+export type UnevenSince = Partial<Record<JudgedDirection, number>>;
 
 interface Difference {
   readonly factor: number;
@@ -52,7 +49,7 @@ export class UnevenWatch {
     if (!this.#since.has(place)) this.#since.set(place, since);
   }
 
-  accept(place: string, direction: Direction): void {
+  accept(place: string, direction: JudgedDirection): void {
     this.#since.set(place, { ...this.#since.get(place), [direction]: 0 });
   }
 
@@ -64,7 +61,7 @@ export class UnevenWatch {
     return agents.flatMap((agent) => {
       const { id, name, place, accepted } = agent;
       const since: UnevenSince = {};
-      const facts = DIRECTIONS.flatMap((direction): SlowFact[] => {
+      const facts = JUDGED_DIRECTIONS.flatMap((direction): SlowFact[] => {
         const known = accepted.includes(direction) ? 0 : before.get(place)?.[direction];
         const all = differencesOf(agent, direction, fastest);
         const [greatest] = all.sort((a, b) => b.factor - a.factor);
@@ -82,11 +79,11 @@ export class UnevenWatch {
 }
 
 /** Returns what can be compared: the agent's other direction, and the fastest agents of its group in each size. */
-function differencesOf(agent: UsualOfAgent, direction: Direction, fastest: Fastest): Uneven[] {
+function differencesOf(agent: UsualOfAgent, direction: JudgedDirection, fastest: Fastest): Uneven[] {
   const other = direction === 'transmit' ? 'receive' : 'transmit';
   // An agent that moves in both directions is compared with others in the same one.
-  const directions = agent[other].classes.length > 0 ? [direction] : DIRECTIONS;
-  const others = new Map<string, readonly [UsualOfAgent, Direction]>([['own', [agent, other]]]);
+  const directions = agent[other].classes.length > 0 ? [direction] : JUDGED_DIRECTIONS;
+  const others = new Map<string, readonly [UsualOfAgent, JudgedDirection]>([['own', [agent, other]]]);
   for (const one of directions) {
     for (const { upToBytes } of agent[direction].classes) {
       const fast = fastest.get(keyOf(agent, one, upToBytes));
@@ -106,7 +103,7 @@ function fastestOfGroups(agents: readonly UsualOfAgent[]): Fastest {
   const fastest = new Map<string, UsualOfAgent>();
   const times = new Map<string, number>();
   for (const agent of agents) {
-    for (const direction of DIRECTIONS) {
+    for (const direction of JUDGED_DIRECTIONS) {
       for (const { upToBytes, transfers, p50 } of agent[direction].classes) {
         const key = keyOf(agent, direction, upToBytes);
         if (transfers < LEAST_TRANSFERS || p50 >= (times.get(key) ?? Infinity)) continue;
@@ -118,7 +115,7 @@ function fastestOfGroups(agents: readonly UsualOfAgent[]): Fastest {
   return fastest;
 }
 
-function keyOf({ group = '' }: UsualOfAgent, direction: Direction, upToBytes: number): string {
+function keyOf({ group = '' }: UsualOfAgent, direction: JudgedDirection, upToBytes: number): string {
   return `${direction} ${upToBytes} ${group}`;
 }
 
@@ -132,7 +129,7 @@ function differenceOf(slow: Usual, fast: Usual): Difference | undefined {
     factor = Math.max(factor, times);
     return [
       {
-        upToBytes: a.upToBytes === UNBOUNDED ? null : a.upToBytes,
+        upToBytes: jsonBound(a.upToBytes),
         meanBytes: Math.round(a.meanBytes),
         timeUs: Math.round(a.p50),
         usualUs: Math.round(b.p50),

@@ -1,7 +1,7 @@
 /** Replaces secrets in what a bundle holds, wherever they stand: in settings, variables, messages and answers. Pure. */
 import type { Environment } from '../../../settings/row.js';
 
-/** Stands in place of a secret. */
+/** Text in place of a secret. */
 export const REMOVED = '[removed by doctor]';
 
 const SECRET_WORDS =

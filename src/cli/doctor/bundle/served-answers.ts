@@ -1,4 +1,4 @@
-/** What a running serve says of itself, for a bundle. An answer of another program is none. */
+/** Answers of a running serve about itself, for a bundle. An answer of another program is left out. */
 import { parsedJson, reasonOf } from '../../../ground/errors.js';
 import { AGENTS_PATH, API } from '../../../view/answers/answer.js';
 import { INCIDENTS_PATH } from '../../../view/answers/incidents-answer.js';
