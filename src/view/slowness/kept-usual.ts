@@ -1,4 +1,5 @@
 /** What is usual, as a file keeps it over restarts. Pure. */
+import { isObject } from '../../ground/arguments.js';
 import type { Curve } from './host-curves.js';
 import type { UnevenSince } from './uneven.js';
 import type { Usual, UsualClass } from './usual-times.js';
@@ -36,7 +37,8 @@ function isCurve(json: unknown): json is Curve {
 function isKeptAgent(json: unknown): json is KeptAgent {
   const { place, transmit, receive, unevenSince = {} } = (json ?? {}) as Partial<KeptAgent>;
   const areUsual = [transmit, receive].every((usual) => usual === undefined || isUsual(usual));
-  return typeof place === 'string' && areUsual && Object.values(unevenSince).every(isAmount);
+  const areTimes = isObject(unevenSince) && Object.values(unevenSince).every(isAmount);
+  return typeof place === 'string' && areUsual && areTimes;
 }
 
 function isUsual(json: unknown): json is Usual {

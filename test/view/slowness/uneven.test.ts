@@ -187,3 +187,13 @@ test('stands after alarms, and is nothing where the bytes go different ways', ()
   expect(kindsWith({ way: { tx: tx!, rx: rx! } })).toEqual(['receiver']);
   expect(kindsWith({ way: { tx: tx!, rx: tx! } })).toEqual(['receiver', 'uneven']);
 });
+
+test('is not read from a damaged file', () => {
+  const kept = (unevenSince: unknown): object => {
+    return { curves: { transmit: [], receive: [] }, agents: [{ place: '/a', unevenSince }] };
+  };
+  expect([{}, { receive: 0 }, { transmit: 5 }].map((since) => isKeptUsual(kept(since)))).toEqual([true, true, true]);
+  expect([null, 5, { transmit: 'x' }, { receive: -1 }].map((since) => isKeptUsual(kept(since)))).toEqual(
+    new Array(4).fill(false),
+  );
+});
