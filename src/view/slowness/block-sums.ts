@@ -1,10 +1,14 @@
 /** Sums over blocks of transfers, to which blocks are added and from which they are removed again. Pure. */
-import { countOf, placeOf } from './packed-times.js';
+import { eachCount, numberAt } from './packed-times.js';
 import { type ClassTimes, PlaceCounts } from './place-counts.js';
 
-/** Words of a class before its times: exponent of its bound, transfers, bytes in two words, words of times, words of posts. */
-export const HEAD = 6;
-export const WORD = 2 ** 32;
+/** Words of a class before its times: exponent of its bound, transfers, bytes, words of times, words of posts. */
+export const HEAD = { exponent: 1, transfers: 2, bytes: 4, times: 1, posts: 1 } as const;
+const TRANSFERS_AT = HEAD.exponent;
+const BYTES_AT = TRANSFERS_AT + HEAD.transfers;
+const TIMES_AT = BYTES_AT + HEAD.bytes;
+const POSTS_AT = TIMES_AT + HEAD.times;
+const HEAD_WORDS = POSTS_AT + HEAD.posts;
 
 /** Transfers between two samples. */
 export interface Block {
@@ -15,7 +19,7 @@ export interface Block {
   readonly endedInPost: number;
   readonly flushSquares: number;
   /** The classes one after the other, each with its head. */
-  readonly classes: Uint32Array;
+  readonly classes: Uint16Array;
 }
 
 /** A part of the past. */
@@ -82,17 +86,19 @@ export class BlockSums {
   }
 
   /** Returns where the next class begins. */
-  #changeClass(words: Uint32Array, at: number, sign: 1 | -1): number {
+  #changeClass(words: Uint16Array, at: number, sign: 1 | -1): number {
     const exponent = words[at]!;
     let sums = this.#classes.get(exponent);
     if (sums === undefined)
       this.#classes.set(exponent, (sums = { count: 0, bytes: 0, times: new PlaceCounts(), posts: new PlaceCounts() }));
-    sums.count += sign * words[at + 1]!;
-    sums.bytes += sign * (words[at + 2]! * WORD + words[at + 3]!);
-    const timesEnd = at + HEAD + words[at + 4]!;
-    const end = timesEnd + words[at + 5]!;
-    for (let i = at + HEAD; i < timesEnd; i++) sums.times.add(placeOf(words[i]!), sign * countOf(words[i]!));
-    for (let i = timesEnd; i < end; i++) sums.posts.add(placeOf(words[i]!), sign * countOf(words[i]!));
+    const { times, posts } = sums;
+    sums.count += sign * numberAt(words, at + TRANSFERS_AT, HEAD.transfers);
+    sums.bytes += sign * numberAt(words, at + BYTES_AT, HEAD.bytes);
+    const begin = at + HEAD_WORDS;
+    const timesEnd = begin + words[at + TIMES_AT]!;
+    const end = timesEnd + words[at + POSTS_AT]!;
+    eachCount(words, begin, timesEnd, (place, count) => times.add(place, sign * count));
+    eachCount(words, timesEnd, end, (place, count) => posts.add(place, sign * count));
     if (sums.count === 0) this.#classes.delete(exponent);
     return end;
   }

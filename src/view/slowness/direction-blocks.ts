@@ -1,8 +1,8 @@
 /** The last minutes of one agent and direction in blocks, one for each sample with transfers. Pure. */
 import type { ExponentialTally } from '../../ground/exponential.js';
 import type { DirectionTimes, SizeClassTally } from '../../ground/tally.js';
-import { type Block, BlockSums, HEAD, type TimeWindow, WORD } from './block-sums.js';
-import { packGrowth } from './packed-times.js';
+import { type Block, BlockSums, HEAD, type TimeWindow } from './block-sums.js';
+import { packGrowth, pushNumber } from './packed-times.js';
 import { UNBOUNDED } from './place-counts.js';
 
 /** Longest window: an agent that moves six transfers a minute fills it with 90. */
@@ -115,14 +115,17 @@ function blockSince(before: DirectionCounts, now: DirectionCounts, beginMs: numb
     const count = one.count - (earlier?.count ?? 0);
     if (count === 0) continue;
     const classBytes = Number(one.bytes - (earlier?.bytes ?? 0n));
-    const head = words.length;
-    const exponent = Math.log2(Math.min(UNBOUNDED, one.upToBytes));
-    words.push(exponent, count, Math.floor(classBytes / WORD), classBytes % WORD, 0, 0);
     if (count < 0 || classBytes < 0) return undefined;
-    if (!packGrowth(earlier?.duration.exponential, one.duration.exponential, words)) return undefined;
-    words[head + 4] = words.length - head - HEAD;
-    if (!packGrowth(earlier?.post.exponential, one.post.exponential, words)) return undefined;
-    words[head + 5] = words.length - head - HEAD - words[head + 4]!;
+    const times: number[] = [];
+    const posts: number[] = [];
+    if (!packGrowth(earlier?.duration.exponential, one.duration.exponential, times)) return undefined;
+    if (!packGrowth(earlier?.post.exponential, one.post.exponential, posts)) return undefined;
+    pushNumber(Math.log2(Math.min(UNBOUNDED, one.upToBytes)), HEAD.exponent, words);
+    pushNumber(count, HEAD.transfers, words);
+    pushNumber(classBytes, HEAD.bytes, words);
+    pushNumber(times.length, HEAD.times, words);
+    pushNumber(posts.length, HEAD.posts, words);
+    words.push(...times, ...posts);
     transfers += count;
     bytes += classBytes;
   }
@@ -130,7 +133,7 @@ function blockSince(before: DirectionCounts, now: DirectionCounts, beginMs: numb
   if (i < before.classes.length) return undefined;
   const endedInPost = now.endedInPost - before.endedInPost;
   const flushSquares = Number(now.flushSquares - before.flushSquares);
-  return { beginMs, endMs, transfers, bytes, endedInPost, flushSquares, classes: Uint32Array.from(words) };
+  return { beginMs, endMs, transfers, bytes, endedInPost, flushSquares, classes: Uint16Array.from(words) };
 }
 
 /** Returns a copy, because counts of a snapshot change with the next one. A class without a transfer since is kept once. */
