@@ -15,6 +15,7 @@ import {
   targetVariables,
   valueHeatmap,
 } from './dashboard.mjs';
+import { networkPanels } from './network-panels.mjs';
 import { by, JOB, Queries } from './queries.mjs';
 import { withRunbook } from './runbooks.mjs';
 import { LABELS } from './spellings.mjs';
@@ -53,6 +54,7 @@ export function agentsDashboard(model) {
       row('Health', health(queries)),
       row('Errors', errors(queries)),
       row('Throughput', throughput(queries)),
+      row('Network', networkPanels(queries, RATE), { columns: 2 }),
       row('Requests', requests(queries), { columns: 2 }),
       row('Latency', latency(queries)),
       row('Time by size', timeBySize(queries)),

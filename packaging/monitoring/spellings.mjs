@@ -17,6 +17,8 @@ export const LABELS = {
   level: ['level', 'nixl_finding_level'],
   exporter: ['exporter', 'nixl_exporter_name'],
   result: ['result', 'nixl_export_result'],
+  way_tx: ['way_tx', 'nixl_agent_way_tx'],
+  way_rx: ['way_rx', 'nixl_agent_way_rx'],
 };
 
 /**

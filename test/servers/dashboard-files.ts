@@ -38,6 +38,11 @@ export function needsFull({ description }: Pick<Panel, 'description'>): boolean 
   return description.includes('Needs `--series full`');
 }
 
+/** True for series of node_exporter. */
+export function needsHost(expr: string): boolean {
+  return expr.includes('(node_');
+}
+
 interface Chosen {
   host: string;
   agent?: string;

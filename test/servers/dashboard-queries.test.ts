@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { scrape, start, startTransferSource, temporaryDirectory, until } from '../cli/command.js';
 import { comparedIn, DASHBOARDS, filledIn, PANELS } from './dashboard-files.js';
+import { startNodeExporter } from './node-exporter.js';
 import { type SeriesTest, testRules, testSeries } from './rules/rule-test.js';
 import { SPELLINGS } from './rules/spelled.js';
 import { LINE_OF_TIME } from './spelled-fleet.js';
@@ -52,6 +53,8 @@ it('have data if samples come every 60 s, and the data source knows it', async (
     ...PANELS.flatMap(({ targets }) => targets!.map(({ expr }) => expr)),
     ...DASHBOARDS.flatMap(({ annotations }) => annotations.list.map(({ expr }) => comparedIn(expr))),
   ];
+  const page = await pageOf(directory, 'agent_errors_total', ...MODEL);
+  const pageOfHost = await scrape(`${(await startNodeExporter()).url}/metrics`);
   const rates = PANELS.find(({ title }) => title === 'Transmit by agent')!.targets!.map(({ expr }) => expr);
   const check = (expr: string, __rate_interval: string, samples: SeriesTest['promql_expr_test'][0]['exp_samples']) => ({
     expr: `count(${filledIn(expr, { ...HOST, __rate_interval })}) > bool 0`,
@@ -62,10 +65,56 @@ it('have data if samples come every 60 s, and the data source knows it', async (
     {
       name: 'samples every 60 s',
       interval: PUSHED_EVERY,
-      input_series: seriesOf(await pageOf(directory, 'agent_errors_total', ...MODEL), 60),
+      input_series: seriesOf([page, pageOfHost].join(''), 60),
       promql_expr_test: [
         ...expressions.map((expr) => check(expr, SET, [{ labels: '{}', value: 1 }])),
         ...rates.map((expr) => check(expr, UNSET, [])),
+      ],
+    },
+  ]);
+});
+
+it('count ports and interfaces of the hosts of the chosen agents only', async () => {
+  const panelsOf = (...titles: string[]) => PANELS.filter(({ title }) => titles.includes(title));
+  const host = (node: string, instance: string) => `{node="${node}", instance="${instance}"`;
+  const counted = (name: string, perMinute: number) =>
+    ['n1', 'n2'].map((node) => ({
+      series: `${name.replace('{', `${host(node, `${node}:9100`)}, `)}`,
+      values: `0+${node === 'n1' ? perMinute : 7e6}x10`,
+    }));
+  const port = '{device="mlx5_0", port="1"}';
+  const sums = panelsOf('Bytes of agents and RDMA ports', 'Bytes of agents and interfaces');
+  const load = panelsOf('Load of RDMA ports');
+  await testSeries([
+    {
+      name: 'ports of two hosts, agents of one',
+      interval: PUSHED_EVERY,
+      input_series: [
+        { series: `nixl_collector_ticks_total${host('n1', HOST.host)}}`, values: '0+1x10' },
+        ...counted(`node_infiniband_port_data_transmitted_bytes_total${port}`, 600),
+        ...counted(`node_infiniband_port_data_received_bytes_total${port}`, 1200),
+        ...counted(`node_infiniband_rate_bytes_per_second${port}`, 0).map(({ series }) => ({
+          series,
+          values: '50x10',
+        })),
+        ...['eth0', 'lo', 'veth1', 'bond0'].flatMap((name) => [
+          ...counted(`node_network_transmit_bytes_total{device="${name}"}`, 1800),
+          ...counted(`node_network_receive_bytes_total{device="${name}"}`, 2400),
+        ]),
+      ],
+      promql_expr_test: [
+        ...sums
+          .flatMap(({ targets }) => targets!.slice(1))
+          .map(({ expr }, i) => ({
+            expr: `round(${filledIn(expr, { ...HOST, __rate_interval: SET })}, 0.01)`,
+            eval_time: AT,
+            exp_samples: [{ labels: '{}', value: [10, 20, 30, 40][i]! }],
+          })),
+        ...load[0]!.targets!.map(({ expr }, i) => ({
+          expr: `round(${filledIn(expr, { ...HOST, __rate_interval: SET })}, 0.01)`,
+          eval_time: AT,
+          exp_samples: [{ labels: '{instance="n1:9100", device="mlx5_0", port="1"}', value: [0.2, 0.4][i]! }],
+        })),
       ],
     },
   ]);

@@ -11,4 +11,4 @@ it.each<[preset: string, way: Way]>([
   ['full', 'text'],
   ['full', 'protobuf'],
   ['standard', 'OTLP and VictoriaMetrics'],
-])('have data for every expression: preset %s, by %s', expectAnswers);
+])('have data for every expression: preset %s, by %s', (preset, way) => expectAnswers(preset, way, 'node_exporter'));

@@ -7,10 +7,11 @@ import {
   DASHBOARDS,
   filledIn,
   needsFull,
+  needsHost,
   PANELS,
   type Variable,
 } from './dashboard-files.js';
-import { isNative, NAMINGS, PLACE, type SpelledFleet, startFleet, type Way } from './spelled-fleet.js';
+import { type Beside, isNative, NAMINGS, PLACE, type SpelledFleet, startFleet, type Way } from './spelled-fleet.js';
 
 interface Rule {
   name: string;
@@ -23,11 +24,11 @@ interface Rule {
 /** Rules for builders and NixlInstrumentation, which run in the services. */
 const OF_SERVICES = ['nixl:builders_events:increase5m', 'nixl:duration_events:increase5m'];
 
-/** Each panel, variable, annotation and recording rule has data in both namings; other presets than `full` lack some panels. */
-export async function expectAnswers(preset: string, way: Way): Promise<void> {
-  const fleet = await startFleet(preset, way);
+/** Each panel, variable, annotation and recording rule has data in both namings; other presets than `full` lack some panels, and those of the host need a node_exporter. */
+export async function expectAnswers(preset: string, way: Way, beside: Beside): Promise<void> {
+  const fleet = await startFleet(preset, way, beside);
   await expectOneForm(fleet, way);
-  await expectPanels(fleet, preset, way);
+  await expectPanels(fleet, preset, way, beside);
   for (const dashboard of DASHBOARDS) await expectVariables(fleet, dashboard);
   await expectRules(fleet);
 }
@@ -51,7 +52,12 @@ async function expectOneForm({ prometheus, serves }: SpelledFleet, way: Way): Pr
 }
 
 /** A scrape that times out takes the series of an instance away until the next one: queries are repeated. */
-async function expectPanels({ prometheus, serves }: SpelledFleet, preset: string, way: Way): Promise<void> {
+async function expectPanels(
+  { prometheus, serves }: SpelledFleet,
+  preset: string,
+  way: Way,
+  beside: Beside,
+): Promise<void> {
   expect(PANELS.length).toBeGreaterThan(70);
   expect(PANELS.filter(needsFull).length).toBeGreaterThan(2);
   for (const { title, description, targets } of PANELS) {
@@ -59,7 +65,8 @@ async function expectPanels({ prometheus, serves }: SpelledFleet, preset: string
     for (const { expr, legendFormat } of targets!) {
       for (const naming of NAMINGS) {
         const ask = () => prometheus.query(filledIn(expr, { host: serves[naming]! }));
-        if (preset !== 'full' && needsFull({ description })) {
+        if (needsHost(expr)) expect(description, title).toContain('Needs node_exporter');
+        if ((preset !== 'full' && needsFull({ description })) || (beside === 'none' && needsHost(expr))) {
           expect(await ask(), title).toEqual([]);
           continue;
         }

@@ -20,6 +20,7 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/servers', import.
 const PROGRAMS = {
   prometheus: { package: 'prometheus', suite: 'forky' },
   promtool: { package: 'promtool', suite: 'forky' },
+  'prometheus-node-exporter': { package: 'prometheus-node-exporter', suite: 'forky' },
   'docker-compose': {
     package: 'docker-compose',
     suite: 'trixie',

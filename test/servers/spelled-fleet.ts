@@ -10,6 +10,7 @@ import {
   startConfigured,
   startVictoriaMetrics,
 } from './backends.js';
+import { startNodeExporter } from './node-exporter.js';
 import { RULE_FILES } from './rules/rule-test.js';
 
 /**
@@ -18,6 +19,8 @@ import { RULE_FILES } from './rules/rule-test.js';
  * of OTLP.
  */
 export type Way = 'text' | 'protobuf' | 'OTLP' | 'OTLP, exponential' | 'OTLP and VictoriaMetrics';
+/** Which exporter of the host the Prometheus scrapes. */
+export type Beside = 'node_exporter' | 'none';
 export const NAMINGS = ['nixl', 'otel'] as const;
 /** Values of the labels of a target, which a Prometheus may set or not. */
 export const PLACE = { cluster: 'c-1', namespace: 'n-1', node: 'o-1' };
@@ -43,31 +46,32 @@ export function isNative(way: Way): boolean {
   return way === 'protobuf' || way === 'OTLP, exponential';
 }
 
-/** By naming three agents of a serve, with errors and restarts, and one of a service. */
-export async function startFleet(preset: string, way: Way): Promise<SpelledFleet> {
+/** By naming three agents of a serve, with errors and restarts, and one of a service; beside them a node_exporter, or none. */
+export async function startFleet(preset: string, way: Way, beside: Beside): Promise<SpelledFleet> {
+  const ofHost = beside === 'node_exporter' ? [hostJob(new URL((await startNodeExporter()).url).host)] : [];
   if (way === 'text' || way === 'protobuf') {
     const fleet = await startHosts(['--series', preset]);
     const targets = [fleet.serves, fleet.services].flatMap((instances) => Object.values(instances));
-    return { ...fleet, prometheus: await startRuled([scrapeJob(targets, way)]) };
+    return { ...fleet, prometheus: await startRuled([scrapeJob(targets, way), ...ofHost]) };
   }
   if (way === 'OTLP and VictoriaMetrics') {
     const receiver = await startVictoriaMetrics(['-opentelemetry.usePrometheusNaming']);
     const fleet = await startHosts(['--series', preset], receiver.pushTo);
-    return { ...fleet, prometheus: await startRuled([federateJob(new URL(receiver.server.url).host)]) };
+    return { ...fleet, prometheus: await startRuled([federateJob(new URL(receiver.server.url).host), ...ofHost]) };
   }
-  const prometheus = await startRuled([]);
+  const prometheus = await startRuled(ofHost, OTLP_RECEIVER.flags);
   const histograms = way === 'OTLP' ? [] : ['--histograms', 'exponential'];
   const fleet = await startHosts(['--series', preset, ...histograms], OTLP_RECEIVER.urlAt(prometheus));
   return { ...fleet, prometheus };
 }
 
 /** Starts a Prometheus with the shipped rules. It takes labels of targets from resources, as docs/dashboards.md says. */
-function startRuled(jobs: readonly object[]): Promise<Backend> {
+function startRuled(jobs: readonly object[], flags: readonly string[] = []): Promise<Backend> {
   const global = { scrape_interval: INTERVAL, scrape_timeout: INTERVAL, evaluation_interval: INTERVAL };
   const otlp = { promote_resource_attributes: Object.keys(PLACE) };
   return startConfigured({ global, rule_files: RULE_FILES, scrape_configs: jobs, otlp }, [
     `--enable-feature=${FEATURES.join(',')}`,
-    ...(jobs.length === 0 ? OTLP_RECEIVER.flags : []),
+    ...flags,
   ]);
 }
 
@@ -125,6 +129,10 @@ function scrapeJob(targets: string[], way: 'text' | 'protobuf'): object {
   const protocols = { text: 'PrometheusText0.0.4', protobuf: 'PrometheusProto' };
   const settings = { scrape_protocols: [protocols[way]], ...nativeHistograms() };
   return { job_name: 'nixl-otel', ...settings, static_configs: [{ targets, labels: PLACE }] };
+}
+
+function hostJob(target: string): object {
+  return { job_name: 'node', static_configs: [{ targets: [target], labels: PLACE }] };
 }
 
 /** Sets `job` and `instance` as a Prometheus does that receives OTLP. */
