@@ -68,6 +68,30 @@ export interface HostPort extends RdmaPort {
   readonly sentPerSecond?: number;
 }
 
+/** Bytes per second of one gigabit per second. */
+const GIGABIT = 1e9 / 8;
+
+/** Returns the rate of a port in bytes per second; undefined if it is not visible. */
+export function rateOfPort({ gigabits }: RdmaPort): number | undefined {
+  return gigabits && gigabits * GIGABIT;
+}
+
+/**
+ * Returns a rate of the agent as a share of the rates of its RDMA ports together; undefined unless its bytes certainly go by RDMA
+ * alone, by ports whose rates are visible.
+ */
+export function shareOfPorts(
+  bytesPerSecond: number | undefined,
+  way: Way | undefined,
+  ports: readonly RdmaPort[],
+): number | undefined {
+  if (bytesPerSecond === undefined || way?.kind !== 'rdma' || way.sure !== 'certain') return undefined;
+  const rates = way.ports.map((name) => rateOfPort(ports.find((port) => port.name === name) ?? { name, device: '' }));
+  const known = rates.filter((rate) => rate !== undefined && rate > 0) as number[];
+  if (known.length === 0 || known.length < rates.length) return undefined;
+  return bytesPerSecond / known.reduce((sum, rate) => sum + rate, 0);
+}
+
 /** Returns `tcp by eth0`, `rdma by mlx5_0/1`, `storage`, `neither`; undefined if it is unknown. */
 export function wayText({ kind, ports }: Way): string | undefined {
   if (kind === 'unknown') return undefined;

@@ -97,10 +97,10 @@ function cellsOf({ upToBytes, transfers, bytes, p50Us, p99Us, postP50Us }: JsonC
 }
 
 function lineBelow(direction: Direction, agent: ListedSizes): string {
-  const { model, posting, recent } = agent[direction];
+  const { model, portShare, posting, recent } = agent[direction];
   const isRecent = agent.recentMs !== undefined && recent.length > 0;
   const span = isRecent ? `last ${spanText(agent.recentMs, Math.round)}` : 'all so far';
-  return `  ${direction}, ${span}: ${timeModelText(model)}${posting === undefined ? '' : `; posting ${timeText(posting.p50Us)}`}`;
+  return `  ${direction}, ${span}: ${timeModelText(model, portShare)}${posting === undefined ? '' : `; posting ${timeText(posting.p50Us)}`}`;
 }
 
 /** Returns an object for each class since the counts began, and for each line. Absent: not known. */
@@ -111,7 +111,7 @@ export function sizeObjects(agents: readonly ListedSizes[]): Record<string, unkn
 function objectsOf(listed: ListedSizes, direction: Direction): Record<string, unknown>[] {
   const { agent, host, directory, takenMs, way } = listed;
   const text = way?.[direction] && wayText(way[direction]);
-  const { classes, model } = listed[direction];
+  const { classes, model, portShare } = listed[direction];
   const about = {
     agent,
     ...(host !== undefined && { host }),
@@ -124,5 +124,9 @@ function objectsOf(listed: ListedSizes, direction: Direction): Record<string, un
     return { type: 'class', ...about, upToBytes, transfers, bytes, p50Us, p99Us, postP50Us };
   });
   if (model.kind !== 'line') return objects;
-  return [...objects, { type: 'line', ...about, baseUs: model.baseUs, bytesPerSecond: model.bytesPerSecond }];
+  const { baseUs, bytesPerSecond } = model;
+  return [
+    ...objects,
+    { type: 'line', ...about, baseUs, bytesPerSecond, ...(portShare !== undefined && { portShare }) },
+  ];
 }

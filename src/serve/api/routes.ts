@@ -205,9 +205,7 @@ function sizes(
   ways: WayWatch,
 ): Handler {
   return answering(recorder, answers, ['agents', 'agent'], async (_, question) => {
-    const answer = await sizes.read((reading, slices) =>
-      sizesAnswer(reading, facts, question, slices, (id) => ways.of(id)),
-    );
+    const answer = await sizes.read((reading, slices) => sizesAnswer(reading, facts, question, slices, ways));
     if (answer === undefined) throw new Error('the rings are closed');
     return textOf(answer);
   });

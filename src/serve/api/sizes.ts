@@ -4,7 +4,9 @@ import { agentSizesIn } from '../../instrumentation/sizes/agent-sizes.js';
 import type { SizeReading } from '../../instrumentation/sizes/size-watch.js';
 import { API, type ServeFacts } from '../../view/answers/answer.js';
 import type { SizesAnswer } from '../../view/answers/sizes-answer.js';
-import type { Ways } from '../../way/way.js';
+import type { DirectionSizes } from '../../view/sizes/direction-sizes.js';
+import { shareOfPorts, type Way } from '../../way/way.js';
+import type { WayWatch } from '../way/way-watch.js';
 import type { Question } from './question.js';
 
 /** An agent costs up to half a millisecond and 20 kB. */
@@ -15,15 +17,25 @@ export async function sizesAnswer(
   { version, hostname, startedMs }: ServeFacts,
   { agent: id, agents: listed }: Question,
   slices: TimeSlices,
-  wayOf: (id: number) => Ways | undefined = () => undefined,
+  ways?: Pick<WayWatch, 'of' | 'ports'>,
 ): Promise<SizesAnswer> {
   const { takenMs, recentMs } = reading;
   const asked = reading.agents.filter((agent) => id === undefined || agent.id === id);
   const shown = listed === 'all' ? asked : asked.slice(0, MOST_LISTED);
   const sizes = await agentSizesIn(reading, slices, { agents: shown, details: id !== undefined });
   const agents = sizes.map((one) => {
-    const { tx, rx } = wayOf(one.id) ?? {};
-    return { ...one, ...((tx ?? rx) && { way: { ...(tx && { tx }), ...(rx && { rx }) } }) };
+    const { tx, rx } = ways?.of(one.id) ?? {};
+    const shared = (sizes: DirectionSizes, way: Way | undefined): DirectionSizes => {
+      const { model } = sizes;
+      const rate = model.kind === 'line' ? model.bytesPerSecond : undefined;
+      const portShare = shareOfPorts(rate, way, ways?.ports ?? []);
+      return portShare === undefined ? sizes : { ...sizes, portShare };
+    };
+    return {
+      ...one,
+      ...{ tx: shared(one.tx, tx), rx: shared(one.rx, rx) },
+      ...((tx ?? rx) && { way: { ...(tx && { tx }), ...(rx && { rx }) } }),
+    };
   });
   const unlisted = asked.length - shown.length;
   return { api: API, version, hostname, startedMs, takenMs, recentMs, agents, unlisted };

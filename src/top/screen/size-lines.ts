@@ -61,8 +61,8 @@ function classLines(classes: readonly RecentClass[], width: number, unicode: boo
   ];
 }
 
-function modelLines({ model, peersModel }: DirectionSizes, width: number): Line[] {
-  const lines = [textLine(timeModelText(model), width)];
+function modelLines({ model, portShare, peersModel }: DirectionSizes, width: number): Line[] {
+  const lines = [textLine(timeModelText(model, portShare), width)];
   return peersModel?.kind === 'line' ? [...lines, textLine(`peers: ${timeLineText(peersModel)}`, width)] : lines;
 }
 

@@ -38,6 +38,8 @@ export interface DirectionSizes {
   readonly recent: readonly RecentClass[];
   /** Of the window; of all transfers if the window has none. */
   readonly model: TimeModel;
+  /** Rate of the model as a share of that of the RDMA ports by which the bytes certainly go. */
+  readonly portShare?: number;
   /** As the model. */
   readonly posting?: Posting;
   /** Model of the fastest quarter of the other agents, where it is asked for and there are enough. */

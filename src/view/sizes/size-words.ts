@@ -1,5 +1,13 @@
 /** Words about time by size, the same on page, screen and list. Pure; the live page uses this module, too. */
-import { binaryText, bytesRateText, numberText, plural, stepText, timeText } from '../../ground/figures/figure.js';
+import {
+  binaryText,
+  bytesRateText,
+  numberText,
+  percent,
+  plural,
+  stepText,
+  timeText,
+} from '../../ground/figures/figure.js';
 import type { JsonBound } from './direction-sizes.js';
 import { FEW_TRANSFERS, type SizeFigures } from './size-figures.js';
 import type { NoLineReason, TimeLine, TimeModel } from './time-line.js';
@@ -53,9 +61,11 @@ export function largestRateText(model: TimeModel): string {
   return model.bytesPerSecond === undefined ? 'same time at any size' : bytesRateText(model.bytesPerSecond);
 }
 
-/** A sentence about an agent's line: `19 µs + size ÷ 480 MB/s, as the application saw it`. */
-export function timeModelText(model: TimeModel): string {
-  return model.kind === 'line' ? `${timeLineText(model)}, as the application saw it` : largestRateText(model);
+/** A sentence about an agent's line: `19 µs + size ÷ 20 GB/s (41 % of its ports' rate), as the application saw it`. */
+export function timeModelText(model: TimeModel, portShare?: number): string {
+  if (model.kind !== 'line') return largestRateText(model);
+  const share = portShare === undefined ? '' : ` (${percent(portShare)} of its ports' rate)`;
+  return `${timeLineText(model)}${share}, as the application saw it`;
 }
 
 export function isAlike(multiple: number): boolean {

@@ -26,3 +26,10 @@ it('is there once a way is known, and names those that are not', () => {
     expect.arrayContaining(['tcp by eth0', undefined]),
   );
 });
+
+it('has the rate as a share of that of the ports below the classes, and in the object of the line', () => {
+  const model = { kind: 'line', baseUs: 19, bytesPerSecond: 20.5e9, classes: 3, outlying: [], fitted: {} };
+  const agent = { ...listed('a', { tx: tcp }), tx: { ...(moved as object), model, portShare: 0.41 } as never };
+  expect(sizeTable([agent]).join('\n')).toContain("19 µs + size ÷ 20.5 GB/s (41% of its ports' rate)");
+  expect(sizeObjects([agent]).at(-1)).toMatchObject({ type: 'line', bytesPerSecond: 20.5e9, portShare: 0.41 });
+});

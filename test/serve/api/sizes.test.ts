@@ -73,6 +73,18 @@ test('has each class of each agent: since the start, and in the window', async (
   expect(JSON.parse(JSON.stringify(answer))).toEqual(answer);
 });
 
+test('has the rate as a share of that of the RDMA port by which the bytes go, where there is a line', async () => {
+  const { watch } = watched({ one: SIZES, short: [4096] });
+  const port = { name: 'mlx5_0/1', device: 'mlx5_0', gigabits: 80 };
+  const tx = { kind: 'rdma', ports: [port.name], windows: 9, sure: 'certain', sinceMs: 0 } as const;
+  const ways = { of: () => ({ tx }), ports: [port] };
+  const answer = (await watch.read((reading, slices) => sizesAnswer(reading, FACTS, {}, slices, ways)))!;
+  const named = (name: string): AgentSizes => answer.agents.find((agent) => agent.name === name)!;
+  expect(named('one').tx.portShare).toBeCloseTo(0.1, 2);
+  expect(named('one').rx).not.toHaveProperty('portShare');
+  expect(named('short').tx).not.toHaveProperty('portShare');
+});
+
 test('has distributions of one agent only if it is asked for', async () => {
   const { ask } = watched({ one: SIZES, other: [1] });
   const all = await ask();

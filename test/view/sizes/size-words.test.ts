@@ -24,6 +24,7 @@ describe('words about a line', () => {
   ])('%o', (parts, text, base, rate) => {
     expect(timeLineText(line(parts))).toBe(text);
     expect(timeModelText(line(parts))).toBe(`${text}, as the application saw it`);
+    expect(timeModelText(line(parts), 0.41)).toBe(`${text} (41% of its ports' rate), as the application saw it`);
     expect(baseText(line(parts))).toBe(base);
     expect(largestRateText(line(parts))).toBe(rate);
   });

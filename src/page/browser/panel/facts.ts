@@ -2,7 +2,7 @@
 import type { AgentDetail } from '../../../view/answers/answer.js';
 import { spanText, timeOfDay } from '../../../ground/figures/clock.js';
 import { bytesText, listed, numberText, percent, plural } from '../../../ground/figures/figure.js';
-import { type HostPort, type Way, explainedWay } from '../../../way/way.js';
+import { explainedWay, type HostPort, rateOfPort, type Way } from '../../../way/way.js';
 
 /** `exact`: the number that the text rounds. */
 export type Fact = readonly [label: string, text: string, exact?: number];
@@ -88,8 +88,10 @@ export function wayFacts({ way = {} }: AgentDetail, ports: readonly HostPort[]):
   ];
 }
 
-function portText({ gigabits, linkLayer, isActive, numaNode, sentPerSecond, receivedPerSecond }: HostPort): string {
-  const busy = gigabits && Math.max(sentPerSecond ?? 0, receivedPerSecond ?? 0) / (gigabits * 1.25e8);
+function portText(port: HostPort): string {
+  const { gigabits, linkLayer, isActive, numaNode, sentPerSecond, receivedPerSecond } = port;
+  const rate = rateOfPort(port);
+  const busy = rate && Math.max(sentPerSecond ?? 0, receivedPerSecond ?? 0) / rate;
   return [
     gigabits === undefined ? undefined : `${numberText(gigabits)} Gb/s`,
     busy === undefined ? undefined : `${percent(busy)} busy`,

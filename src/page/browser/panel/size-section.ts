@@ -53,10 +53,10 @@ export class SizeSection {
     if (agent === undefined || direction === undefined) return;
     this.#directions.show(direction, directions.length > 1);
     this.#spans.show(this.#span);
-    const { [this.#span]: classes, model, peersModel } = agent[direction];
+    const { [this.#span]: classes, model, portShare, peersModel } = agent[direction];
     byId('panel-sizes-shown').hidden = classes.length === 0;
     const peersText = peersModel?.kind === 'line' ? `; peers: ${timeLineText(peersModel)}` : '';
-    const text = `${timeModelText(model)}${peersText}`;
+    const text = `${timeModelText(model, portShare)}${peersText}`;
     setText(byId('panel-sizes-line'), classes.length === 0 ? `No ${direction} transfers in the last minute.` : text);
     if (classes.length === 0) return;
     const range = decadesOf(classes.flatMap(({ p50Us, maxUs }) => [p50Us, maxUs]));
