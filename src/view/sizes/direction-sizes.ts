@@ -38,7 +38,7 @@ export interface DirectionSizes {
   readonly recent: readonly RecentClass[];
   /** Of the window; of all transfers if the window has none. */
   readonly model: TimeModel;
-  /** Rate of the model as a share of that of the RDMA ports by which the bytes certainly go. */
+  /** Rate of the model as a share of that of the RDMA ports by which the bytes certainly go. Only `serve` knows it. */
   readonly portShare?: number;
   /** As the model. */
   readonly posting?: Posting;
