@@ -174,7 +174,7 @@ const TRANSFER_SOURCE = ['posix', 'sync', 'ring'];
 /** Folders beside the rooms: what is built, and what tests or measures rooms. */
 const NO_ROOMS = ['build', 'prebuild', 'test', 'bench', 'fuzz'].map((name) => `native/${name}`);
 /** Folders that count as rooms of their own, and not as parts of the room around them. */
-const INNER_ROOMS = ['src/page/browser/charts', 'src/serve/outputs'];
+const INNER_ROOMS = ['src/page/browser/charts', 'src/serve/outputs', 'src/cli/doctor'];
 const MOST_LINES = 7000;
 const MOST_FILES = 30;
 const ENTRY_POINTS = ['src/index.ts', 'src/register.ts', 'src/rings.ts', 'src/testing.ts'];

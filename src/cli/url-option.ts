@@ -21,9 +21,9 @@ export function serveAddresses(texts: readonly string[] = ['localhost'], command
 }
 
 /** Parses addresses as addressesIn() does. Ends the command if one is invalid. */
-export function serverAddresses(texts: readonly string[], command: Command): readonly ServerAddress[] {
+export function serverAddresses(texts: readonly string[], command: Command, flag = '--url'): readonly ServerAddress[] {
   try {
-    return addressesIn(texts);
+    return addressesIn(texts, flag);
   } catch (error) {
     if (error instanceof InvalidArgumentError) return command.error(`error: ${error.message}`);
     throw error;
@@ -34,32 +34,36 @@ export function serverAddresses(texts: readonly string[], command: Command): rea
  * Parses addresses; one that is given twice counts once. `gpu-node-17:9464` means `http://gpu-node-17:9464`.
  * @throws InvalidArgumentError
  */
-export function addressesIn(texts: readonly string[]): readonly ServerAddress[] {
-  const all = texts.map(addressIn);
+export function addressesIn(texts: readonly string[], flag = '--url'): readonly ServerAddress[] {
+  const all = texts.map((text) => addressIn(text, flag));
   return [...new Map(all.map((one) => [one.socketPath ?? one.url.href, one])).values()];
 }
 
 /** @throws InvalidArgumentError */
-function addressIn(text: string): ServerAddress {
+function addressIn(text: string, flag: string): ServerAddress {
   if (text.startsWith(`${UNIX}/`)) {
     return { name: text, url: new URL('http://localhost/'), socketPath: text.slice(UNIX.length) };
   }
   const full = HAS_SCHEME.test(text) ? text : `http://${withPort(text)}`;
   const url = URL.canParse(full) ? new URL(full) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw refused(text, 'Allowed: host, host:port, unix:/path, or an address that begins with http:// or https://.');
+    throw refused(
+      flag,
+      text,
+      'Allowed: host, host:port, unix:/path, or an address that begins with http:// or https://.',
+    );
   }
   try {
     credentialsIn(url);
   } catch {
-    throw refused(text, 'Allowed in user and password: UTF-8, percent-encoded, so that % is %25.');
+    throw refused(flag, text, 'Allowed in user and password: UTF-8, percent-encoded, so that % is %25.');
   }
   return { name: url.host, url };
 }
 
 /** As commander reports an argument. */
-function refused(text: string, allowed: string): InvalidArgumentError {
-  return new InvalidArgumentError(`option '--url <url>' argument '${text}' is invalid. ${allowed}`);
+function refused(flag: string, text: string, allowed: string): InvalidArgumentError {
+  return new InvalidArgumentError(`option '${flag} <url>' argument '${text}' is invalid. ${allowed}`);
 }
 
 function withPort(text: string): string {

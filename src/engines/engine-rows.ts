@@ -13,6 +13,28 @@ export interface Launch {
   readonly argv: readonly string[];
 }
 
+/** Series of an engine's own page of metrics whose sums are those of the rings of its agents. */
+export interface EngineSeries {
+  /** Part of the engine whose agents they count. */
+  readonly part: string;
+  readonly transfers: string;
+  readonly bytes: string;
+  readonly seconds: string;
+  readonly postSeconds: string;
+  /** Counters of what no ring shows, with what they count. */
+  readonly beyondRings: Readonly<Record<string, string>>;
+}
+
+/** An engine's own page of metrics. */
+export interface EnginePage {
+  /** Beginning of the names of its series. */
+  readonly prefix: string;
+  /** Absent where no series is known to count NIXL's transfers. */
+  readonly series?: EngineSeries;
+  /** What it has, where it cannot be compared. */
+  readonly instead: string;
+}
+
 export interface EngineRow {
   readonly engine: string;
   /** Its name in prose; absent if its command alone does not mean that agents will follow. */
@@ -23,6 +45,7 @@ export interface EngineRow {
   readonly command: RegExp;
   /** True if only the agent's own process counts. */
   readonly ownCommand?: boolean;
+  readonly page?: EnginePage;
   /** `part`: of an agent whose name is a UUID alone. */
   readonly about: (launch: Launch) => { readonly [Field in (typeof IDENTITY_TEXTS)[number]]?: string | undefined };
 }
@@ -58,6 +81,10 @@ export const ENGINES: readonly EngineRow[] = [
     engine: 'dynamo',
     name: 'Dynamo',
     command: /(?:^| )-m dynamo\.(?:vllm|sglang|trtllm)\b/,
+    page: {
+      prefix: 'dynamo_',
+      instead: 'times that a frontend estimates; a worker that runs vLLM may have those of vLLM',
+    },
     about: (launch) => ({
       instance: port(launch.variable('DYN_SYSTEM_PORT')) ?? port(launch.flag('--port')),
       model: launch.flag('--served-model-name', '--model', '--model-path'),
@@ -70,6 +97,22 @@ export const ENGINES: readonly EngineRow[] = [
     name: 'vLLM',
     title: /^VLLM::/,
     command: /(?:^|[/ ])vllm serve(?: |$)|(?:^| )-m vllm\.entrypoints\b/,
+    page: {
+      prefix: 'vllm:',
+      series: {
+        part: 'connector',
+        transfers: 'vllm:nixl_xfer_time_seconds_count',
+        bytes: 'vllm:nixl_bytes_transferred_sum',
+        seconds: 'vllm:nixl_xfer_time_seconds_sum',
+        postSeconds: 'vllm:nixl_post_time_seconds_sum',
+        beyondRings: {
+          'vllm:nixl_num_failed_transfers_total': 'failed transfers, handshakes and notifications',
+          'vllm:nixl_num_kv_expired_reqs_total': 'requests whose KV cache expired before a peer had read it',
+          'vllm:nixl_num_notifications_after_expiry_total': 'reads that ended after the KV cache had expired',
+        },
+      },
+      instead: 'no vllm:nixl_* series, which it has with the NixlConnector and statistics alone',
+    },
     about: (launch) => {
       const { connector, role } = kvTransfer(launch);
       return {
@@ -85,6 +128,7 @@ export const ENGINES: readonly EngineRow[] = [
     name: 'SGLang',
     title: /^(?:sglang|sgl_diffusion)::/,
     command: /(?:^| )-m sglang\.launch_server\b|(?:^|[/ ])sglang serve(?: |$)/,
+    page: { prefix: 'sglang:', instead: 'speed, latency and size of the KV caches of requests, sglang:kv_transfer_*' },
     about: (launch) => {
       const role = disaggregation(launch.flag('--disaggregation-mode'));
       return {
@@ -99,6 +143,7 @@ export const ENGINES: readonly EngineRow[] = [
     engine: 'trtllm',
     name: 'TensorRT-LLM',
     command: /(?:^|[/ ])trtllm-(?:serve|llmapi-launch)(?: |$)|(?:^| )-m tensorrt_llm\b/,
+    page: { prefix: 'trtllm_', instead: 'counts and times of requests, trtllm_kv_transfer_*' },
     about: (launch) => ({
       instance: port(launch.flag('--port')),
       model: behind(launch.argv, 'serve') ?? launch.flag('--model'),
@@ -106,6 +151,10 @@ export const ENGINES: readonly EngineRow[] = [
   },
   {
     engine: 'lmcache',
+    page: {
+      prefix: 'lmcache:',
+      instead: 'times and speeds of its own reads and writes, lmcache:p2p_* and lmcache:remote_*',
+    },
     command: /(?:^|[/ ])lmcache(?:_server|_controller)?(?: |$)|(?:^| )-m lmcache\b/,
     about: (launch) => ({ instance: port(launch.flag('--port')) }),
   },

@@ -1,4 +1,5 @@
 /** Prometheus expositions as agents of top: either naming of this package, or NIXL's own exporter. Pure. */
+import { type ExposedSample, exposedSamples } from '../ground/exposition-text.js';
 import { oneLine } from '../ground/one-line.js';
 import type { Buckets } from '../view/figures/time-figures.js';
 import type { TopAgent } from './sampler.js';
@@ -64,7 +65,7 @@ interface Gathered {
 
 export function agentsIn(exposition: string): TopAgent[] {
   const agents = new Map<string, Gathered>();
-  for (const series of seriesIn(exposition)) {
+  for (const series of exposedSamples(exposition, (name) => MEANINGS.has(name))) {
     const labels = Object.entries(series.labels).filter(
       ([name, value]) => !SERIES_LABELS.has(name) && !(value === '' && PROCESS_LABELS.has(name)),
     );
@@ -104,8 +105,9 @@ function joinSeriesWithoutProcess(agents: Map<string, Gathered>): void {
   for (const id of withoutProcess) agents.delete(id);
 }
 
-function add({ sums, lasts, times, statuses }: Gathered, { meaning, labels, value }: Series): void {
+function add({ sums, lasts, times, statuses }: Gathered, { name, labels, value }: ExposedSample): void {
   if (Number.isNaN(value)) return;
+  const meaning = MEANINGS.get(name)!;
   if ('last' in meaning) {
     lasts[meaning.last] = value;
   } else if ('time' in meaning) {
@@ -156,34 +158,4 @@ function bucketsOf(cumulative: [upperUs: number, count: number][]): Buckets {
   const counts = rising.map(([, count], i) => count - (i === 0 ? 0 : rising[i - 1]![1]));
   const bounds = rising.map(([upper]) => upper).filter(Number.isFinite);
   return { bounds, counts: bounds.length < counts.length ? counts : [...counts, 0] };
-}
-
-// --- Prometheus' text format
-
-interface Series {
-  readonly meaning: Meaning;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-/** Only \n ends a line. A name may hold other characters at which a dot would stop. */
-const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)/s;
-const LABEL = /([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"/gs;
-const SPECIAL: Readonly<Record<string, number>> = { '+Inf': Infinity, Inf: Infinity, '-Inf': -Infinity, NaN: NaN };
-
-/** Skips metrics without a meaning here, and lines that are no series. */
-function* seriesIn(exposition: string): Generator<Series> {
-  for (const line of exposition.split('\n')) {
-    const [, name, labels = '', text] = LINE.exec(line) ?? [];
-    const meaning = MEANINGS.get(name ?? '');
-    if (meaning !== undefined) yield { meaning, labels: labelsIn(labels), value: SPECIAL[text!] ?? Number(text) };
-  }
-}
-
-function labelsIn(text: string): Record<string, string> {
-  return Object.fromEntries([...text.matchAll(LABEL)].map(([, key, value]) => [key!, unescaped(value!)]));
-}
-
-function unescaped(text: string): string {
-  return text.replace(/\\(.)/gs, (_, char: string) => (char === 'n' ? '\n' : char));
 }

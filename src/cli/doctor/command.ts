@@ -4,7 +4,9 @@ import { oneLine, printableJson } from '../../ground/one-line.js';
 import { plural } from '../../ground/figures/figure.js';
 import { filePath, wholeNumber } from '../../settings/shape.js';
 import { addClientOptions, clientAccess, type ClientOptions } from '../../view/client/client-options.js';
-import { addDirectoryOption } from '../directory-option.js';
+import type { ClientAccess } from '../../view/client/client.js';
+import type { ServerAddress } from '../../view/client/server-address.js';
+import { addDirectoryOption, directoriesOf } from '../directory-option.js';
 import { parserOf } from '../../process/flag-parser.js';
 import { ExitCode, Failure } from '../../process/failure.js';
 import { print } from '../../process/output.js';
@@ -15,6 +17,7 @@ interface DoctorOptions extends ClientOptions {
   dir?: string[];
   pid?: number;
   url?: string;
+  engine?: string;
   json?: boolean;
   bundle?: string;
 }
@@ -26,6 +29,10 @@ const HELP = `
 Without --pid and --url, doctor checks the directories that serve would read, the processes that use NIXL, and the
 outputs of serve: its port, and the answer of its OTLP receiver to a push without metrics. It drains no ring and changes
 no file. As another user than that of the agents it sees less, and says so.
+
+--engine compares the engine's own page of metrics with the rings of its agents: of the serve at --url, by default that of
+this host, or of the state that serve keeps in --dir. Transfers, bytes, and the sums of their times and post times are equal, or
+a problem with the reasons that are known. Of the engines, only vLLM has such numbers.
 
 problem: metrics are missing or too low, or would be. note: a risk, or a fact that doctor could not check. The exit
 code is 1 with a problem, else 0.
@@ -40,12 +47,14 @@ Examples:
   nixl-otel doctor --bundle report.json
   sudo nixl-otel doctor --pid 4711
   nixl-otel doctor --url http://127.0.0.1:9464
+  nixl-otel doctor --engine http://127.0.0.1:8100
   nixl-otel doctor --json | jq 'select(.status != "ok")'`;
 
 export function defineDoctor(command: Command): void {
   addClientOptions(addDirectoryOption(command))
     .option('--pid <pid>', 'check one process and its directory', parserOf(wholeNumber(1, MOST_PID, 'a process id')))
     .option('--url <url>', 'check a running serve by its answer, at an address as that of top')
+    .option('--engine <url>', "compare an engine's own metrics with those of its agents, as http://127.0.0.1:8100")
     .option('--json', 'one JSON object per finding')
     .option('--bundle <file>', 'write all that a bug report needs to a new file, JSON', parserOf(filePath))
     .addHelpText('after', HELP)
@@ -53,12 +62,13 @@ export function defineDoctor(command: Command): void {
 }
 
 async function doctor(options: DoctorOptions, command: Command): Promise<void> {
-  const { dir, pid, url, json, bundle } = options;
+  const { dir, pid, url, engine, json, bundle } = options;
   const exclude = (given: readonly (string | false | 0 | undefined)[]): void => {
     const both = given.filter(Boolean);
     if (both.length > 1) command.error(`error: ${both.join(' and ')} exclude each other: give one of them`);
   };
   exclude([dir && '--dir', pid && '--pid', url && '--url']);
+  exclude([engine && '--engine', pid && '--pid']);
   exclude([json && '--json', bundle && '--bundle']);
   const seen = await examined(options, command);
   if (bundle !== undefined) {
@@ -75,13 +85,28 @@ async function doctor(options: DoctorOptions, command: Command): Promise<void> {
 }
 
 async function examined(options: DoctorOptions, command: Command): Promise<Examination> {
-  const { dir, pid, url } = options;
-  const addresses = url === undefined ? [] : (await import('../url-option.js')).serverAddresses([url], command);
+  const { dir, pid, url, engine } = options;
+  const isLocal = engine !== undefined && dir === undefined;
+  const server = url ?? (isLocal ? 'localhost' : undefined);
+  const addresses = server === undefined ? [] : (await import('../url-option.js')).serverAddresses([server], command);
   const access = clientAccess(options, addresses, command);
+  if (engine !== undefined) return examinedEngine(engine, addresses[0], access, options, command);
   const { examineHost, examineProcess, examineServe } = await import('./checks.js');
   if (addresses.length > 0) return examineServe(addresses[0]!, access);
   if (pid !== undefined) return examineProcess(pid);
   return examineHost(dir);
+}
+
+async function examinedEngine(
+  engine: string,
+  serve: ServerAddress | undefined,
+  access: ClientAccess,
+  { dir }: DoctorOptions,
+  command: Command,
+): Promise<Examination> {
+  const [given] = (await import('../url-option.js')).serverAddresses([engine], command, '--engine');
+  const { examineEngine, ringsIn, ringsOfServe } = await import('./engine-checks.js');
+  return examineEngine(given!, serve === undefined ? ringsIn(directoriesOf(dir)!) : ringsOfServe(serve, access));
 }
 
 function asText({ status, finding, subject, what, why, mend }: DoctorFinding): string {

@@ -225,6 +225,26 @@ export const FINDINGS = {
     'serve counts all of it; its agents or its state need a look.',
     'nixl-otel top --url URL # the agents, and since when',
   ),
+  'engine-no-page': problem(
+    'Another program listens there, or an engine that is not in the table of engines.',
+    'curl -s URL # the address at which the engine answers requests',
+  ),
+  'engine-uncounted': problem(
+    'None of these series is known to count the transfers of NIXL, so nothing can be compared.',
+    'curl -s URL | grep -i nixl',
+  ),
+  'engine-unseen': problem(
+    'The agents of the instance write into another directory or on another host, write no ring, have ended, or have processes that are not visible.',
+    'nixl-otel list --dir DIR # ENGINE has the instance of each agent',
+  ),
+  'engine-differs': problem(
+    'The engine and the rings count the same transfers, each for itself.',
+    'nixl-otel doctor --engine ENGINE # again, after a request; then the docs: vllm.md, loss.md',
+  ),
+  'engine-failures': note(
+    'NIXL reports no end of a peer, no failed handshake and no failed notification: no ring has them.',
+    'curl -s URL | grep nixl_num # and the log of the engine',
+  ),
 } as const satisfies Readonly<Record<string, FindingRow>>;
 
 export type FindingName = keyof typeof FINDINGS;

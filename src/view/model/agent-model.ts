@@ -35,6 +35,9 @@ export interface AgentModel<Id extends AgentId = AgentId, Times = TimeCounts> {
   /** Finished transfers. */
   readonly txRequests: number;
   readonly rxRequests: number;
+  /** Sums of their times and of their post times; absent from an earlier serve and from other exporters. */
+  readonly transferUs?: number | undefined;
+  readonly postUs?: number | undefined;
   /** Failed operations, in the order of the statuses of the sample. */
   readonly errors: readonly number[];
   /** Time of the last sample in which they had grown; absent if none was seen. */

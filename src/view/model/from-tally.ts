@@ -19,6 +19,8 @@ export function fieldsOf(tally: AgentTally) {
     rxBytes: sum('agent_rx_bytes'),
     txRequests: sum('agent_tx_requests_num'),
     rxRequests: sum('agent_rx_requests_num'),
+    transferUs: sum('agent_xfer_time'),
+    postUs: sum('agent_xfer_post_time'),
     memoryBytes: Number(memoryInUse),
     registeredBytes: sum('agent_memory_registered'),
     dropped: sum('agent_telemetry_events_dropped'),
