@@ -58,7 +58,7 @@ const MEASURES = [
   ['postUs', 'sum of post times', 'µs'],
 ] as const satisfies readonly (readonly [keyof MovedSums, string, string])[];
 
-/** What the engine's sum of seconds, a double, may lose by each of its additions. */
+/** The engine adds seconds as doubles, so each addition may lose a little. */
 const toleranceOf = (key: keyof MovedSums, { transfers, [key]: sum }: MovedSums): number =>
   key === 'transferUs' || key === 'postUs' ? Math.floor(transfers * sum * Number.EPSILON) : 0;
 
@@ -84,7 +84,7 @@ export function comparedSums({ engine, before, page, after }: ComparedSums): Com
 export interface Circumstances {
   readonly page: EnginePageSums;
   readonly agents: readonly RingAgent[];
-  /** Agents there whose engine is not known. */
+  /** Number of agents without a known engine. */
   readonly unknown: number;
   /** Start of the serve that counts; undefined where state files are read. */
   readonly serveStartedMs?: number | undefined;

@@ -31,7 +31,7 @@ export interface EnginePage {
   readonly prefix: string;
   /** Absent where no series is known to count NIXL's transfers. */
   readonly series?: EngineSeries;
-  /** What it has, where it cannot be compared. */
+  /** Names what the page has in place of `series`, or without them. */
   readonly instead: string;
 }
 

@@ -1,4 +1,4 @@
-/** What an engine's own page says beside the rings of its agents. */
+/** Compares an engine's own page with the rings of its agents. */
 import { describe, expect, it } from 'vitest';
 import { agentsOfPage, comparedSums, differenceReasons, type RingAgent } from '../../src/engines/engine-comparison.js';
 import { enginePageSums } from '../../src/engines/engine-page.js';

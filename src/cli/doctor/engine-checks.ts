@@ -37,7 +37,7 @@ interface RingSide {
   readonly flushMs?: number;
 }
 
-/** Where the rings are looked at. */
+/** A serve, or directories. */
 export interface RingPlace {
   readonly name: string;
   readonly look: () => Promise<RingSide>;
@@ -104,7 +104,7 @@ interface Sides {
 
 type Compared = DoctorFinding | { readonly subject: string; readonly what: string };
 
-/** Looks at both sides again where they differ: transfers may go on, and each side learns of one at its own time. */
+/** Reads both sides again where they differ: transfers may go on, and each side counts one at its own time. */
 async function comparedAt({ given, url, rings, port }: EngineToAsk, first: Sides): Promise<Compared[]> {
   const judged = ({ page, agents, before }: Sides, now: Sides): Compared[] => {
     const sums = { engine: page.engine, before: movedSum(agents), page: now.page.moved!, after: movedSum(now.agents) };
