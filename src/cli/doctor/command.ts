@@ -105,8 +105,8 @@ async function examinedEngine(
   command: Command,
 ): Promise<Examination> {
   const [given] = (await import('../url-option.js')).serverAddresses([engine], command, '--engine');
-  const { examineEngine, ringsIn, ringsOfServe } = await import('./engine-checks.js');
-  return examineEngine(given!, serve === undefined ? ringsIn(directoriesOf(dir)!) : ringsOfServe(serve, access));
+  const { examineEngine, ringsOfDirectories, ringsOfServe } = await import('./engine-checks.js');
+  return examineEngine(given!, serve === undefined ? ringsOfDirectories(directoriesOf(dir)!) : ringsOfServe(serve, access));
 }
 
 function asText({ status, finding, subject, what, why, mend }: DoctorFinding): string {

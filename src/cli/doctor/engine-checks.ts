@@ -156,7 +156,7 @@ export function ringsOfServe(given: ServerAddress, access: ClientAccess): RingPl
 }
 
 /** The sums that serve keeps beside the rings, before it moves their read positions. */
-export function ringsIn(directories: readonly string[]): RingPlace {
+export function ringsOfDirectories(directories: readonly string[]): RingPlace {
   const [options, warn] = [tallyOptions(), warnOnce()];
   const identities = new AgentIdentities({ table: new EngineTable() });
   const look = (): RingSide => {
