@@ -81,7 +81,7 @@ export function comparedSums({ engine, before, page, after }: ComparedSums): Com
   });
 }
 
-export interface Circumstances {
+export interface DifferenceCircumstances {
   readonly page: EnginePageSums;
   readonly agents: readonly RingAgent[];
   /** Number of agents without a known engine. */
@@ -96,7 +96,7 @@ const AT_START_MS = 5000;
 /** Returns known reasons for a difference, the most certain first. */
 export function differenceReasons(
   differs: -1 | 1,
-  { page, agents, unknown, serveStartedMs = NaN }: Circumstances,
+  { page, agents, unknown, serveStartedMs = NaN }: DifferenceCircumstances,
 ): string[] {
   const total = (key: 'lost' | 'foundFull'): number => agents.reduce((sum, one) => sum + one[key], 0);
   const labels = (those: readonly RingAgent[]): string => listed(those.map(({ label }) => label));

@@ -106,7 +106,10 @@ async function examinedEngine(
 ): Promise<Examination> {
   const [given] = (await import('../url-option.js')).serverAddresses([engine], command, '--engine');
   const { examineEngine, ringsOfDirectories, ringsOfServe } = await import('./engine-checks.js');
-  return examineEngine(given!, serve === undefined ? ringsOfDirectories(directoriesOf(dir)!) : ringsOfServe(serve, access));
+  return examineEngine(
+    given!,
+    serve === undefined ? ringsOfDirectories(directoriesOf(dir)!) : ringsOfServe(serve, access),
+  );
 }
 
 function asText({ status, finding, subject, what, why, mend }: DoctorFinding): string {
