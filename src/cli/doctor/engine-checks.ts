@@ -96,17 +96,17 @@ interface EngineToAsk {
   readonly port: string;
 }
 
-interface Sides {
+interface BothSides {
   readonly page: EnginePageSums;
   readonly before: RingSide;
   readonly agents: readonly RingAgent[];
 }
 
-type Compared = DoctorFinding | { readonly subject: string; readonly what: string };
+type JudgedSum = DoctorFinding | { readonly subject: string; readonly what: string };
 
 /** Reads both sides again where they differ: transfers may go on, and each side counts one at its own time. */
-async function comparedAt({ given, url, rings, port }: EngineToAsk, first: Sides): Promise<Compared[]> {
-  const judged = ({ page, agents, before }: Sides, now: Sides): Compared[] => {
+async function comparedAt({ given, url, rings, port }: EngineToAsk, first: BothSides): Promise<JudgedSum[]> {
+  const judged = ({ page, agents, before }: BothSides, now: BothSides): JudgedSum[] => {
     const sums = { engine: page.engine, before: movedSum(agents), page: now.page.moved!, after: movedSum(now.agents) };
     const unknown = before.agents.filter(({ engine, life }) => engine?.engine === undefined && life !== 'dead').length;
     const { serveStartedMs } = before;
@@ -180,13 +180,13 @@ export function ringsOfDirectories(directories: readonly string[]): RingPlace {
   return { name: directories.join(', '), look: () => Promise.resolve().then(look) };
 }
 
-type Counted = Pick<
+type CountedAgent = Pick<
   AgentModel,
   | ('name' | 'engine' | 'life' | 'startTimeMs' | 'lost' | 'foundFull' | 'suspect')
   | ('txBytes' | 'rxBytes' | 'txRequests' | 'rxRequests' | 'transferUs' | 'postUs')
 >;
 
-function ringAgent(agent: Counted): RingAgent {
+function ringAgent(agent: CountedAgent): RingAgent {
   const { engine, life, startTimeMs, lost, foundFull = 0, suspect, transferUs = 0, postUs = 0 } = agent;
   const moved = { transfers: requestsOf(agent), bytes: agent.txBytes + agent.rxBytes, transferUs, postUs };
   return { label: labelOfAgent(agent), engine, life, startTimeMs, lost, foundFull, suspect, moved };
