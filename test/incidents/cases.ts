@@ -1,5 +1,5 @@
 /** Labelled cases: what happens in a world, and what must be said about it. Times in seconds from the start. */
-import type { ClockStep } from './harness/play.js';
+import type { ClockStep, Stall } from './harness/play.js';
 import type { ScriptedAgent } from './world/script.js';
 import type { Fault, World } from './world/shapes.js';
 import { KiB, MiB, namesOf } from './world/programs.js';
@@ -22,6 +22,7 @@ export interface Case {
   readonly script?: readonly ScriptedAgent[];
   readonly seconds: number;
   readonly clock?: ClockStep;
+  readonly stall?: Stall;
   /** Times that an operator announced. */
   readonly maintenance?: readonly { readonly fromS: number; readonly untilS: number }[];
   readonly faults: readonly Fault[];

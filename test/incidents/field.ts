@@ -86,4 +86,7 @@ export const FIELD: readonly Case[] = [
   input(16, 'memory-only-grows', 180, [{ ...agent('a', flow(0.2, MiB, [1, 1], [20, 20])),
     events: [{ event: 'agent_memory_registered', value: 100 * MB, everyS: 1 }] }],
     { notes: [note('memory', 'a')] }),
+  input(21, 'a-flush-a-minute', 600, [{ ...agent('a', flow(0.1, 4 * MiB, [2, 2], [20, 20])), flushS: 60 }]),
+  input(21, 'slow-by-a-flush-a-minute', 600, [{ ...agent('a', { everyS: 0.1, bytes: 4 * MiB, postUs: () => 20, us: late(2000, 20_000, 240) }), flushS: 60 }],
+    { alarms: [said('slow-transfers', 'a', 130, 240)] }),
 ];

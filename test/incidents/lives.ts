@@ -8,6 +8,9 @@ const AT_S = 60;
 /** Time after which an agent that did not come back is missing. */
 const SUCCESSOR_S = 180;
 const SAMPLES_S = 8;
+const STALL_S = 30;
+/** In a finding about serve itself. */
+const NO_AGENT = '';
 
 interface Life {
   readonly fromS?: number;
@@ -16,16 +19,18 @@ interface Life {
   readonly movesUntilS?: number;
   readonly us?: (t: number) => number;
   readonly events?: ScriptedAgent['events'];
+  readonly marks?: ScriptedAgent['marks'];
+  readonly everyS?: number;
 }
 
 function moves(
   name: string,
-  { fromS = 0, endsS, movesUntilS, us = () => 1000, events = [] }: Life = {},
+  { fromS = 0, endsS, movesUntilS, us = () => 1000, events = [], marks = [], everyS = 0.2 }: Life = {},
 ): ScriptedAgent {
   const transfers = [
-    { everyS: 0.2, bytes: MiB, us, postUs: () => 20, ...(movesUntilS !== undefined && { untilS: movesUntilS }) },
+    { everyS, bytes: MiB, us, postUs: () => 20, ...(movesUntilS !== undefined && { untilS: movesUntilS }) },
   ];
-  return { name, fromS, ...(endsS !== undefined && { endsS }), transfers, events };
+  return { name, fromS, ...(endsS !== undefined && { endsS }), transfers, events, marks };
 }
 
 function happens(
@@ -33,7 +38,11 @@ function happens(
   kind: string,
   seconds: number,
   script: readonly ScriptedAgent[],
-  { alarms = [], notes = [], ...more }: Partial<Pick<Case, 'alarms' | 'notes' | 'clock' | 'maintenance'>> = {},
+  {
+    alarms = [],
+    notes = [],
+    ...more
+  }: Partial<Pick<Case, 'alarms' | 'notes' | 'clock' | 'stall' | 'maintenance'>> = {},
 ): Case {
   return { name: `life-${name}`, kind, world: [], script, seconds, faults: [], alarms, notes, ...more };
 }
@@ -48,6 +57,7 @@ const STATUSES = [
   ...['invalid_param', 'backend', 'not_found', 'mismatch', 'not_allowed', 'repost_active', 'unknown'],
   ...['not_supported', 'remote_disconnect', 'canceled', 'no_telemetry'],
 ];
+const RING_MARKS = ['full', 'foreign', 'shared', 'unfollowed'] as const;
 const RANKS = ['tp0', 'tp1', 'tp2', 'tp3'];
 /** An engine that starts, fails within 20 s, and is started again. */
 const LOOP = [0, 1, 2, 3, 4].map((i) => moves('a', { fromS: 30 * i, endsS: 30 * i + 20 }));
@@ -66,6 +76,15 @@ export const LIVES: readonly Case[] = [
   ),
   happens('ends-with-errors', 'ends', 180, [moves('a', { endsS: AT_S + 2, events: [failure('agent_err_backend')] })], {
     alarms: [said('failing', ['a'], AT_S, SAMPLES_S), said('ended', ['a'], AT_S + 2, SAMPLES_S)],
+  }),
+  ...RING_MARKS.map((mark) =>
+    happens(`ring-${mark}`, 'rings', 240, [moves('a', { marks: [{ mark, atS: AT_S }] }), moves('b')], {
+      alarms: [said('incomplete', ['a'], AT_S, SAMPLES_S)],
+    }),
+  ),
+  happens('stalled-reader', 'rings', 240, [moves('a', { everyS: 0.01 }), moves('b')], {
+    stall: { fromS: AT_S, untilS: AT_S + STALL_S },
+    alarms: [said('incomplete', [NO_AGENT], AT_S, SAMPLES_S), said('incomplete', ['a'], AT_S + STALL_S, SAMPLES_S)],
   }),
   happens('killed', 'ends', 420, [moves('a', { endsS: AT_S }), moves('b')], {
     alarms: [said('ended', ['a'], AT_S, SUCCESSOR_S + SAMPLES_S)],

@@ -1,5 +1,6 @@
 /** Plays a world on a stage: the transfers of its agents become the events that NIXL 1.5.1 writes about them. */
-import type { AgentRow, SeenEvent, SeenTransfer } from '../world/shapes.js';
+import type { ScriptedAgent } from '../world/script.js';
+import type { SeenEvent, SeenMark, SeenTransfer } from '../world/shapes.js';
 import { FLUSH_MS, type Stage } from './stage.js';
 
 /** A fleet that began before this time, which the judge sees from its first transfer on. */
@@ -12,17 +13,29 @@ export interface ClockStep {
   readonly byS: number;
 }
 
+/** A time in which the collector drains nothing. */
+export interface Stall {
+  readonly fromS: number;
+  readonly untilS: number;
+}
+
 interface Source {
   /** Returns what was seen since the last call. */
-  advance(untilMs: number): readonly (SeenTransfer | SeenEvent)[];
+  advance(untilMs: number): readonly (SeenTransfer | SeenEvent | SeenMark)[];
+}
+
+interface Times {
+  readonly seconds: number;
+  readonly clock?: ClockStep | undefined;
+  readonly stall?: Stall | undefined;
 }
 
 /** Calls `sample` each `sampleMs` of virtual time. Rows of one name are lives that follow each other in one ring. */
 export function play(
-  world: readonly Pick<AgentRow, 'name' | 'fromS' | 'endsS'>[],
+  world: readonly Pick<ScriptedAgent, 'name' | 'fromS' | 'endsS' | 'flushS'>[],
   running: Source,
   stage: Stage,
-  { seconds, clock }: { readonly seconds: number; readonly clock?: ClockStep | undefined },
+  { seconds, clock, stall }: Times,
   sampleMs: number,
   sample: (atMs: number) => void,
 ): void {
@@ -32,17 +45,20 @@ export function play(
     const clockMs = BEGAN_MS + atMs + (clock !== undefined && atMs >= clock.atS * 1000 ? clock.byS * 1000 : 0);
     stage.setTime(clockMs);
     for (const row of toBegin) {
-      const { name, fromS = 0 } = row;
+      const { name, fromS = 0, flushS } = row;
       if (fromS * 1000 > atMs) continue;
       toBegin.delete(row);
-      stage.begin(name);
+      stage.begin(name, flushS);
       stage.write(name, 'agent_memory_registered', REGISTERED_BYTES);
     }
     for (const seen of running.advance(atMs)) {
-      if ('event' in seen) stage.write(seen.agent, seen.event, seen.value);
+      if ('mark' in seen) stage.mark(seen.agent, seen.mark);
+      else if ('event' in seen) stage.write(seen.agent, seen.event, seen.value);
       else write(stage, seen);
     }
-    stage.flush(clockMs);
+    const isStalled = stall !== undefined && atMs >= stall.fromS * 1000 && atMs < stall.untilS * 1000;
+    if (isStalled) stage.stall(clockMs);
+    else stage.flush(clockMs);
     for (const row of toEnd) {
       if (row.endsS! * 1000 > atMs) continue;
       toEnd.delete(row);
@@ -54,7 +70,7 @@ export function play(
 
 /** Events of a transfer, in the order in which NIXL 1.5.1 writes them. */
 function write(stage: Stage, { agent, postUs, timeUs, bytes, direction, lost }: SeenTransfer): void {
-  if (lost) return stage.refuse(agent);
+  if (lost) return stage.mark(agent, 'full');
   stage.write(agent, 'agent_xfer_post_time', postUs);
   stage.write(agent, 'agent_xfer_time', timeUs);
   stage.write(agent, `agent_${direction}_bytes`, bytes);

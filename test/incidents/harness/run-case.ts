@@ -17,7 +17,7 @@ interface RunOptions {
 }
 
 export function runCase(
-  { name, world, script, faults, seconds, clock, maintenance }: Case,
+  { name, world, script, faults, seconds, clock, stall, maintenance }: Case,
   options: RunOptions = {},
 ): Spell[] {
   const { seed = SEED, onJudged } = options;
@@ -30,7 +30,7 @@ export function runCase(
     const spells = new Spells(BEGAN_MS);
     const running =
       script === undefined ? new RunningWorld(world, faults, seed, seconds) : new Script(script, seed, seconds);
-    play(script ?? world, running, stage, { seconds, clock }, SAMPLE_MS, (atMs) =>
+    play(script ?? world, running, stage, { seconds, clock, stall }, SAMPLE_MS, (atMs) =>
       spells.take(BEGAN_MS + atMs, watch.sample()),
     );
     return spells.all;

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { RingMark } from '../world/shapes.js';
 import type { AgentLife, AgentSnapshot } from '../../../src/ground/tally.js';
 import { DEFAULT_DEAD_TTL_MS } from '../../../src/ground/source-limits.js';
 import { EVENTS } from '../../../src/mapping/events.js';
@@ -31,8 +32,8 @@ interface Times {
   lastEventMs: number | undefined;
   endedMs: number | undefined;
   hasNewEvents: boolean;
-  /** Flushes for which the ring had no room. */
-  fullFlushes: number;
+  readonly flushMs: number;
+  readonly marks: Record<RingMark, number>;
 }
 
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
@@ -47,6 +48,7 @@ export class Stage {
   #nowMs: number;
   #lives = 0;
   #hasNewEvents = false;
+  #stalledMs: number | undefined;
 
   constructor(beganMs: number) {
     this.#nowMs = beganMs;
@@ -66,7 +68,7 @@ export class Stage {
   }
 
   /** Starts an agent, or starts it anew in the file that it had. */
-  begin(agent: string): void {
+  begin(agent: string, flushS = FLUSH_MS / 1000): void {
     this.#writers.get(agent)?.close();
     this.#writers.set(agent, new RingWriter(path.join(this.#directory, agent), { wireVersion: WIRE_VERSION }));
     const startTimeMs = this.#times.get(agent)?.startTimeMs ?? this.#nowMs;
@@ -76,7 +78,8 @@ export class Stage {
       lastEventMs: undefined,
       endedMs: undefined,
       hasNewEvents: false,
-      fullFlushes: 0,
+      flushMs: flushS * 1000,
+      marks: { full: 0, foreign: 0, shared: 0, unfollowed: 0 },
     });
     this.#source.drainNow();
   }
@@ -87,7 +90,7 @@ export class Stage {
     if (type === undefined) throw new Error(`${event} is not an event of NIXL`);
     const writer = this.#writers.get(agent)!;
     const slot = { type, value, timestampUs: NO_TIME };
-    if (!writer.push(slot)) {
+    if (!writer.push(slot) && this.#stalledMs === undefined) {
       this.#drain(); // a flush that is larger than the ring
       writer.push(slot);
     }
@@ -95,9 +98,9 @@ export class Stage {
     this.#hasNewEvents = true;
   }
 
-  /** Counts the ring of an agent as full at this flush. */
-  refuse(agent: string): void {
-    this.#times.get(agent)!.fullFlushes++;
+  /** Counts what the collector finds once more: `full` is a flush for which the ring had no room. */
+  mark(agent: string, mark: RingMark): void {
+    this.#times.get(agent)!.marks[mark]++;
   }
 
   /** Lets the agent's process end. */
@@ -114,9 +117,16 @@ export class Stage {
     return times !== undefined && times.endedMs === undefined;
   }
 
+  /** Lets this time pass without a drain. */
+  stall(nowMs: number): void {
+    this.#stalledMs ??= this.#nowMs;
+    this.#nowMs = nowMs;
+  }
+
   /** Makes what was written a flush at this time, and drains it. */
   flush(nowMs: number): void {
     this.#nowMs = nowMs;
+    this.#stalledMs = undefined;
     if (!this.#hasNewEvents) return;
     this.#drain();
     this.#hasNewEvents = false;
@@ -132,7 +142,12 @@ export class Stage {
       ...snapshot,
       takenMs: this.#nowMs,
       agents: snapshot.agents.filter((agent) => this.#isKept(agent)).map((agent) => this.#inVirtualTime(agent)),
-      collector: { ...snapshot.collector, drainIntervalMs: DRAIN_INTERVAL_OF_SERVE_MS, maxLagMs: 0, sinceTickMs: 0 },
+      collector: {
+        ...snapshot.collector,
+        drainIntervalMs: DRAIN_INTERVAL_OF_SERVE_MS,
+        maxLagMs: 0,
+        sinceTickMs: this.#nowMs - (this.#stalledMs ?? this.#nowMs),
+      },
     };
   }
 
@@ -158,7 +173,7 @@ export class Stage {
   }
 
   #inVirtualTime(agent: AgentSnapshot): AgentSnapshot {
-    const { pid, startTimeMs, lastEventMs, endedMs, fullFlushes } = this.#times.get(agent.agent)!;
+    const { pid, startTimeMs, lastEventMs, endedMs, flushMs, marks } = this.#times.get(agent.agent)!;
     const life: AgentLife = endedMs === undefined ? 'alive' : 'dead';
     return {
       ...agent,
@@ -168,9 +183,12 @@ export class Stage {
       exported: true,
       startTimeMs,
       lastEventMs,
-      flushIntervalMs: FLUSH_MS,
-      foundFull: agent.foundFull + fullFlushes,
-      foundFullMs: fullFlushes * DRAIN_INTERVAL_OF_SERVE_MS,
+      flushIntervalMs: flushMs,
+      foundFull: agent.foundFull + marks.full,
+      foundFullMs: marks.full * DRAIN_INTERVAL_OF_SERVE_MS,
+      foreignMoves: agent.foreignMoves + marks.foreign,
+      shared: agent.shared || marks.shared > 0,
+      suspect: agent.suspect || marks.foreign + marks.shared + marks.unfollowed > 0,
     };
   }
 }

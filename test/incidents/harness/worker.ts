@@ -1,5 +1,6 @@
 /** Runs cases that the parent process sends, and sends their scores back. */
 import type { SlowFact } from '../../../src/view/slowness/slow-facts.js';
+import type { Case } from '../cases.js';
 import { caseNamed } from './case-named.js';
 import { BEGAN_MS } from './play.js';
 import { isRecorded, Recording, samplesIn } from './recordings.js';
@@ -21,11 +22,14 @@ process.on('message', ({ name, seed = SEED, recordings, dump = false }: Task) =>
   const beganMs = performance.now();
   const one = caseNamed(name);
   const key = seed === SEED ? name : `${name}-${seed}`;
-  const isReplay = recordings !== undefined && isRecorded(recordings, key);
+  // A recording has the times of the host's clock, labels those of the case.
+  const isReplay = recordings !== undefined && one.clock === undefined && isRecorded(recordings, key);
   const spells = isReplay ? replayed(samplesIn(recordings, key), dump) : recorded(recordings, key);
-  // The judge alone says nothing of what else happens.
-  const labels = isReplay ? one.alarms.filter(({ kind }) => kind.startsWith('slow-')) : one.alarms;
-  process.send!({ score: scoreOf({ ...one, alarms: labels }, spells), spells, ms: performance.now() - beganMs });
+  process.send!({
+    score: scoreOf(isReplay ? judgedAlone(one) : one, spells),
+    spells,
+    ms: performance.now() - beganMs,
+  });
 
   function recorded(folder: string | undefined, file: string): Spell[] {
     if (folder === undefined) return runCase(one, { seed });
@@ -37,6 +41,21 @@ process.on('message', ({ name, seed = SEED, recordings, dump = false }: Task) =>
 });
 // Ends when the parent does.
 process.on('disconnect', () => process.exit());
+
+const JUDGED_KINDS: readonly string[] = [
+  'slow-transfers',
+  'slow-posts',
+  'late-completion',
+  'busy',
+  'cold-start',
+  'uneven',
+];
+
+/** Returns the case as the judge of slowness can meet it, which says nothing of what else happens. */
+function judgedAlone(one: Case): Case {
+  const isJudged = ({ kind }: { readonly kind: string }): boolean => JUDGED_KINDS.includes(kind);
+  return { ...one, alarms: one.alarms.filter(isJudged), notes: one.notes.filter(isJudged) };
+}
 
 function replayed(samples: Iterable<Parameters<SlownessWatch['sample']>[0]>, dump: boolean): Spell[] {
   const watch = new SlownessWatch();

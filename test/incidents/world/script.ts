@@ -1,6 +1,6 @@
 /** Agents by the times of their transfers, as operators report them, instead of by a link and a program. */
 import { Random, seedOf } from './random.js';
-import type { SeenEvent, SeenTransfer } from './shapes.js';
+import type { RingMark, SeenEvent, SeenMark, SeenTransfer } from './shapes.js';
 
 /** One transfer each `everyS`; numbers may depend on the time in seconds. */
 export interface ScriptedTransfers {
@@ -17,6 +17,8 @@ export interface ScriptedAgent {
   readonly name: string;
   readonly fromS?: number;
   readonly endsS?: number;
+  /** Time between two flushes; default: that of the stage. */
+  readonly flushS?: number;
   readonly transfers?: readonly ScriptedTransfers[];
   readonly events?: readonly {
     readonly event: string;
@@ -24,33 +26,44 @@ export interface ScriptedAgent {
     readonly everyS: number;
     readonly untilS?: number;
   }[];
+  readonly marks?: readonly { readonly mark: RingMark; readonly atS: number }[];
 }
 
 /** Times vary by this much, as on a quiet link. */
 const NOISE = 0.05;
 
+type Seen = SeenTransfer | SeenEvent | SeenMark;
+
 export class Script {
-  readonly #pending: (SeenTransfer | SeenEvent)[] = [];
+  readonly #pending: Seen[] = [];
 
   constructor(agents: readonly ScriptedAgent[], seed: number, seconds: number) {
     for (const agent of agents) {
       for (const [i, row] of (agent.transfers ?? []).entries()) {
         const random = new Random(seedOf(seed, `${agent.name} ${i}`));
-        this.#pending.push(...seen(agent, row, random, seconds));
+        for (const one of seen(agent, row, random, seconds)) this.#pending.push(flushed(one, agent));
       }
       for (const { event, value, everyS, untilS = seconds } of agent.events ?? [])
         for (let t = everyS; t < untilS; t += everyS)
-          this.#pending.push({ agent: agent.name, seenUs: t * 1e6, event, value });
+          this.#pending.push(flushed({ agent: agent.name, seenUs: t * 1e6, event, value }, agent));
+      for (const { mark, atS } of agent.marks ?? []) this.#pending.push({ agent: agent.name, seenUs: atS * 1e6, mark });
     }
     this.#pending.sort((a, b) => b.seenUs - a.seenUs);
   }
 
-  advance(untilMs: number): (SeenTransfer | SeenEvent)[] {
+  advance(untilMs: number): Seen[] {
     const events = [];
     while (this.#pending.length > 0 && this.#pending.at(-1)!.seenUs <= untilMs * 1000)
       events.push(this.#pending.pop()!);
     return events;
   }
+}
+
+/** Moves it to the flush that writes it. */
+function flushed<Of extends Seen>(one: Of, { fromS = 0, flushS }: ScriptedAgent): Of {
+  if (flushS === undefined) return one;
+  const flushes = Math.ceil((one.seenUs / 1e6 - fromS) / flushS);
+  return { ...one, seenUs: (fromS + flushes * flushS) * 1e6 };
 }
 
 function* seen(

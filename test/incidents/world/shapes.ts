@@ -119,6 +119,15 @@ export interface SeenTransfer {
   readonly lost: boolean;
 }
 
+/** What the collector finds in a ring, or of the processes that have it open, besides events. */
+export type RingMark = 'full' | 'foreign' | 'shared' | 'unfollowed';
+
+export interface SeenMark {
+  readonly agent: string;
+  readonly seenUs: number;
+  readonly mark: RingMark;
+}
+
 /** Any other event that an agent writes. */
 export interface SeenEvent {
   readonly agent: string;
