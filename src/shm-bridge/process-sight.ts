@@ -34,7 +34,7 @@ export function isInHostPidNamespace(procDir = '/proc'): boolean {
 export function missingSights(procDir = '/proc', user = process.geteuid!()): MissingSight[] {
   const pids = visiblePids(procDir);
   // With the mount option hidepid, /proc leaves out the processes that this one may not examine, the first one among them.
-  const hidden = pids.includes(1) ? pids.find((pid) => !mayExamine(procDir, pid)) : 1;
+  const hidden = pids.includes(1) ? pids.find((pid) => !mayExamine(pid, procDir)) : 1;
   return [
     ...(isInHostPidNamespace(procDir) ? [] : [NAMESPACE]),
     ...(hidden === undefined ? [] : [missingRight(procDir, user, hidden)]),
@@ -65,12 +65,13 @@ function missingRight(procDir: string, user: number, hidden: number): MissingSig
   };
 }
 
-function mayExamine(procDir: string, pid: number): boolean {
+/** Returns true for a process that has ended meanwhile, too. */
+export function mayExamine(pid: number, procDir = '/proc'): boolean {
   try {
-    // The kernel checks the right when the file is opened. A process may have ended.
+    // The kernel checks the right when the file is opened.
     closeSync(openSync(join(procDir, String(pid), 'maps'), 'r'));
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'EACCES';
+    return ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
   }
 }

@@ -4,11 +4,14 @@ import { type Command, Option } from 'commander';
 import { parsedJson, reasonOf } from '../../ground/errors.js';
 import { list } from '../../settings/shape.js';
 import { isRunReport, reportProblem } from '../../report/report-problem.js';
+import { positionsOf } from '../../shm-bridge/ring.js';
+import type { AgentSnapshot } from '../../ground/tally.js';
 import { reportText } from '../../report/report-text.js';
 import type { RunReport } from '../../report/run-report.js';
 import { ExitCode, Failure, orFailure } from '../../process/failure.js';
 import { parserOf } from '../../process/flag-parser.js';
 import { note, print } from '../../process/output.js';
+import { EventTaps } from '../run/event-taps.js';
 import { METRICS_ENDING, reportFile, writeReport } from '../run/report-files.js';
 import { keptFacts } from '../run/run-directory.js';
 import { RunExports } from '../run/run-exports.js';
@@ -47,6 +50,11 @@ async function showReport(place: string, files: readonly string[]): Promise<void
   await writeReport(report, files, undefined);
 }
 
+/** True if no other process, nor an earlier one, drained events of the agent: a ring that was never drained holds all. */
+function isDrainedHereAlone({ path, events, recovered }: AgentSnapshot): boolean {
+  return !recovered && positionsOf(path)?.readPos === events.reduce((sum, { count }) => sum + count, 0);
+}
+
 /** @throws Failure */
 function reportIn(file: string): RunReport {
   const json = parsedJson(readFileSync(file, 'utf8'));
@@ -60,14 +68,17 @@ async function reportDirectory(directory: string, files: readonly string[]): Pro
   const needsMetrics = files.some((file) => path.extname(file) === METRICS_ENDING);
   const exports = needsMetrics ? await RunExports.open({}, ['prometheus'], rings) : undefined;
   const source = openRunSource(rings);
+  const taps = new EventTaps(source);
   try {
     await source.drain();
     await source.hold();
+    taps.take();
     const run = kept?.run ?? { command: [], directory, beginMs: statSync(directory).birthtimeMs };
     const flushIntervalMs = run.flushIntervalMs ?? 100;
-    const report = reportOf(source, { run, notes: kept?.notes ?? [] }, ({ life }) =>
-      life === 'alive' ? {} : { mayMissMs: flushIntervalMs },
-    );
+    const report = reportOf(source, { run, notes: kept?.notes ?? [] }, (agent) => ({
+      ...(isDrainedHereAlone(agent) && taps.of(agent)),
+      ...(agent.life !== 'alive' && { mayMissMs: flushIntervalMs }),
+    }));
     print(reportText(report).trimEnd());
     await writeReport(report, files, exports && (() => exports.text()));
   } catch (error) {

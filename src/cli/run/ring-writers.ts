@@ -1,8 +1,8 @@
 /** Processes of rings, for agents whose process the collector has not seen yet. */
-import { openSync, closeSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { attempt } from '../../ground/errors.js';
 import { processStart } from '../../shm-bridge/agent-process.js';
-import { visiblePids } from '../../shm-bridge/process-sight.js';
+import { mayExamine, visiblePids } from '../../shm-bridge/process-sight.js';
 import { findWriters } from '../../shm-bridge/ring.js';
 
 /**
@@ -20,14 +20,4 @@ export function ringWriters(paths: readonly string[]): readonly (number | 'none'
     return mayExamine(pid);
   });
   return findWriters(paths).map(([pid]) => pid ?? (areExamined ? 'none' : undefined));
-}
-
-/** A process that has ended meanwhile is gone. */
-function mayExamine(pid: number): boolean {
-  try {
-    closeSync(openSync(`/proc/${pid}/maps`, 'r'));
-    return true;
-  } catch (error) {
-    return ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
-  }
 }

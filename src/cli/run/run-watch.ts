@@ -6,22 +6,17 @@ import { type RunSlice, RunSlices } from '../../comparison/run-slices.js';
 import { errorsOf, requestsOf, type ServedAgent } from '../../view/model/agent-model.js';
 import { ErrorStatuses, modelsOf } from '../../view/model/from-snapshot.js';
 import { isRunning } from '../../shm-bridge/agent-process.js';
-import type { EventTap, RingSource } from '../../shm-bridge/source.js';
-import type { Snapshot, TypeBatch } from '../../shm-bridge/types.js';
-import { FirstTransfers, TRANSFER_TYPES } from './first-transfers.js';
+import type { RingSource } from '../../shm-bridge/source.js';
+import type { Snapshot } from '../../shm-bridge/types.js';
+import { EventTaps } from './event-taps.js';
 import { MappedRings } from './mapped-rings.js';
-import { DEREGISTERED, MemoryPeaks, REGISTERED } from './memory-peaks.js';
 import { ringWriters } from './ring-writers.js';
 import { RunLine } from './run-line.js';
 
 const SAMPLE_INTERVAL_MS = 50;
 /** Samples between two slices: time by size takes several times as long as the rest of a sample. */
 const SAMPLES_OF_SLICE = 4;
-const TAKEN_AT_ONCE = 65_536;
-const MEMORY_CAPACITY = 1_048_576;
 const RANK_VARIABLE = 'LOCAL_RANK';
-/** Wire version from which a post is written with its transfer. */
-const POST_WITH_TRANSFER = 4;
 
 interface AgentOfRun {
   readonly path: string;
@@ -41,10 +36,7 @@ export class RunWatch {
   readonly #statuses = new ErrorStatuses([]);
   readonly #processes = new AgentProcesses(RANK_VARIABLE);
   readonly #agents = new Map<number, AgentOfRun>();
-  readonly #firsts = new FirstTransfers();
-  readonly #peaks = new MemoryPeaks();
-  readonly #firstTap: EventTap<TypeBatch>;
-  readonly #memoryTap: EventTap<TypeBatch>;
+  readonly #taps: EventTaps;
   readonly #slices = new RunSlices();
   readonly #mapped = new MappedRings();
   #samples = 0;
@@ -54,8 +46,7 @@ export class RunWatch {
     this.#source = source;
     this.#flushIntervalMs = flushIntervalMs;
     this.line = new RunLine(beginMs, SAMPLE_INTERVAL_MS);
-    this.#firstTap = source.openTypeTap({ types: TRANSFER_TYPES, first: 1 });
-    this.#memoryTap = source.openTypeTap({ types: [REGISTERED, DEREGISTERED], capacity: MEMORY_CAPACITY });
+    this.#taps = new EventTaps(source);
   }
 
   begin(): void {
@@ -79,7 +70,7 @@ export class RunWatch {
 
   sample(): void {
     const snapshot = this.#source.snapshot({ exponential: false });
-    this.#takeTaps();
+    this.#taps.take();
     const models = modelsOf(snapshot.agents, this.#statuses);
     for (const agent of snapshot.agents) this.#note(agent, snapshot);
     this.#processes.refresh(models);
@@ -105,9 +96,9 @@ export class RunWatch {
     return Array.from(this.#agents.values(), ({ life }) => life);
   }
 
-  of({ id, wireVersion, lastEventMs }: AgentSnapshot): WatchedFacts {
+  of(agent: AgentSnapshot): WatchedFacts {
+    const { id, lastEventMs } = agent;
     const { life = 'unknown', pid, restedAfterMs, endedMs } = this.#agents.get(id) ?? {};
-    const firstTransfer = this.#firsts.of(id, wireVersion >= POST_WITH_TRANSFER);
     const { rank, gpus } = this.#processes.of(id);
     const hasRested = restedAfterMs === lastEventMs;
     return {
@@ -116,24 +107,10 @@ export class RunWatch {
       endedMs,
       rank,
       gpus,
-      ...(firstTransfer && { firstTransfer }),
-      memoryPeakBytes: this.#peaks.of(id),
+      ...this.#taps.of(agent),
       ...(life !== 'alive' && !hasRested && { mayMissMs: this.#flushIntervalMs }),
       line: this.line.of(id),
     };
-  }
-
-  #takeTaps(): void {
-    for (let batch = this.#firstTap.take(TAKEN_AT_ONCE); batch.length > 0; batch = this.#firstTap.take(TAKEN_AT_ONCE)) {
-      this.#firsts.add(batch);
-    }
-    for (
-      let batch = this.#memoryTap.take(TAKEN_AT_ONCE);
-      batch.length > 0;
-      batch = this.#memoryTap.take(TAKEN_AT_ONCE)
-    ) {
-      this.#peaks.add(batch);
-    }
   }
 
   #note({ id, path, life, pid, restarts, memoryInUse, lastEventMs }: AgentSnapshot, { takenMs }: Snapshot): void {
@@ -151,7 +128,7 @@ export class RunWatch {
     }
     if (agent.life === 'dead') agent.endedMs ??= takenMs;
     else delete agent.endedMs;
-    if (restarts > agent.restarts) this.#peaks.set(id, Number(memoryInUse));
+    if (restarts > agent.restarts) this.#taps.peaks.set(id, Number(memoryInUse));
     agent.restarts = restarts;
   }
 }

@@ -7,6 +7,8 @@ import type { ReportedAgent, RunReport } from '../../../src/report/run-report.js
 import { MAIN, run, RunningCommand, start, temporaryDirectory, TRANSFER_SOURCE, until } from '../command.js';
 import { MAY_BE_NOBODY, startAsNobody } from '../../support/as-nobody.js';
 import { fillUp, MAY_MOUNT, smallTmpfs } from '../../support/small-tmpfs.js';
+import { openRing, RingWriter } from '../../../src/shm-bridge/index.js';
+import { pushAll } from '../../support/rings.js';
 import { startOtlpReceiver } from '../../support/otlp-receiver.js';
 
 interface Totals {
@@ -17,6 +19,15 @@ interface Totals {
     events: Record<string, { count: string; sum: string } | undefined>;
   }[];
 }
+
+const MEMORY_REGISTERED = { type: 4, value: 4096n };
+const MEMORY_DEREGISTERED = { type: 5, value: 4096n };
+/** Events of a transfer, times in microseconds. */
+const transfer = (postUs: bigint, us: bigint) => [
+  { type: 7, value: postUs },
+  { type: 6, value: us },
+  { type: 0, value: 1024n },
+];
 
 const RUN_DIRECTORY = /nixl-otel-run-\w+/;
 
@@ -257,6 +268,26 @@ describe('the directory of a run', () => {
     const again = await run(['report', path.join(directory, own), '--report', file]);
     expect(again.code).toBe(0);
     expect(reportIn(file).totals).toEqual(report.totals);
+  });
+
+  it.each([
+    [0, { memoryPeakBytes: 4096, firstTransfer: { direction: 'tx', bytes: 1024, timeUs: 7, postTimeUs: 5 } }],
+    [2, {}],
+  ])('has the first transfer and the most memory, unless events were drained before: %d', async (drained, told) => {
+    const directory = temporaryDirectory();
+    const file = path.join(directory, 'agent-0');
+    const ring = new RingWriter(file, { wireVersion: 4 });
+    pushAll(ring, [MEMORY_REGISTERED, MEMORY_DEREGISTERED, ...transfer(5n, 7n), ...transfer(1n, 2n)]);
+    ring.close();
+    if (drained > 0) {
+      const other = openRing(file);
+      expect(other.drain(drained)).toHaveLength(drained);
+      other.close();
+    }
+    const report = path.join(directory, 'report.json');
+    expect((await run(['report', directory, '--report', report])).code).toBe(0);
+    const { memoryPeakBytes, firstTransfer } = reportIn(report).agents[0]!;
+    expect({ memoryPeakBytes, firstTransfer }).toEqual(told);
   });
 
   it('stays while an agent outlives the command', async () => {
