@@ -67,6 +67,15 @@ export class EngineServe {
       });
   }
 
+  /** What doctor finds about an engine's own page beside the rings. @throws if it takes a difference for none, or the reverse */
+  async beside(engineUrl: string): Promise<readonly DoctorFinding[]> {
+    const { code, stdout } = await run(['doctor', '--json', '--engine', engineUrl, '--url', this.#url]);
+    const findings = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as DoctorFinding]));
+    const isUnequal = findings.some(({ status }) => status === 'problem');
+    if (code !== (isUnequal ? 1 : 0)) throw new Error(`exit code ${code}: ${stdout}`);
+    return findings;
+  }
+
   /** The table of its rings. */
   async list(): Promise<string> {
     return (await run(['list', '--dir', this.#directory])).stdout;

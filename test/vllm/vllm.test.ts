@@ -68,6 +68,13 @@ describe.skipIf(programs === undefined)('vLLM', () => {
       report('vLLM and the rings agree:', moved);
       return moved;
     };
+    /** Lets doctor compare the page of an instance with its rings. @returns what it finds beside equal sums */
+    const doctorAgrees = async ({ url }: VllmInstance) => {
+      const found = await serve.beside(url);
+      report(`doctor --engine ${url}`, ...found.map(({ status, subject, what }) => `\n${status} ${subject}: ${what}`));
+      expect(found.map(({ finding }) => finding).slice(0, 5)).toEqual(['engine', ...Array(4).fill('engine-equal')]);
+      return found.slice(5);
+    };
     /** Agents that ended, and the words about them. */
     const haveEnded = async (...ended: string[]) => {
       await until(() => live(ended, 'dead'));
@@ -106,6 +113,7 @@ describe.skipIf(programs === undefined)('vLLM', () => {
     await askOften({ prefill, decode }, 20);
     expect((await agree(prefill, decode)).transfers).toBe(20);
     expect(failedByVllm(await decode.metrics())).toBe(0);
+    for (const one of [prefill, decode]) expect(await doctorAgrees(one)).toEqual([]);
     const agents = await serve.agents();
     expect(agents.get(prefillName)).toMatchObject({ rxRequests: 0, txRequests: 0, life: 'alive' });
     expect(agents.get(prefillName)!.memoryBytes).toBeGreaterThan(0);
@@ -134,6 +142,7 @@ describe.skipIf(programs === undefined)('vLLM', () => {
     await askOften({ prefill, decode: pooled }, 20);
     // Both ranks read their half of each KV cache: vLLM adds them up.
     expect((await agree(prefill, pooled)).transfers).toBe(40);
+    expect(await doctorAgrees(pooled)).toEqual([]);
     const halves = await serve.agents();
     for (const rank of ranks) expect(halves.get(rank)).toMatchObject({ rxRequests: 20 });
 
@@ -144,6 +153,7 @@ describe.skipIf(programs === undefined)('vLLM', () => {
     await expect(decoded(pooled, kept)).rejects.toThrow(/ 500 /);
     expect(failedByVllm(await pooled.metrics())).toBeGreaterThan(0);
     expect(failedByNixl(await serve.page())).toBe(0);
+    expect(await doctorAgrees(pooled)).toMatchObject([{ finding: 'engine-failures' }]);
     await pooled.stop();
     await haveEnded(...ranks);
     expect(await serve.end()).toBe(0);
