@@ -72,7 +72,10 @@ describe.skipIf(programs === undefined)('vLLM', () => {
     const doctorAgrees = async ({ url }: VllmInstance) => {
       const found = await serve.beside(url);
       report(`doctor --engine ${url}`, ...found.map(({ status, subject, what }) => `\n${status} ${subject}: ${what}`));
-      expect(found.map(({ finding }) => finding).slice(0, 5)).toEqual(['engine', ...Array<string>(4).fill('engine-equal')]);
+      expect(found.map(({ finding }) => finding).slice(0, 5)).toEqual([
+        'engine',
+        ...Array<string>(4).fill('engine-equal'),
+      ]);
       return found.slice(5);
     };
     /** Agents that ended, and the words about them. */
