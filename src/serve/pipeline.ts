@@ -78,6 +78,8 @@ export async function openPipeline(
       removeEndedAfterMs,
     });
     sourceFeed = new SourceFeed(source, logger, profile.hasOwnMetrics ? serveState : undefined);
+    const { identities } = builderMetrics.agentAttributes;
+    sourceFeed.prepare = (agents, slices) => identities.prepare(agents, slices);
     builderMetrics.attach(sourceFeed.source);
     feed.attach(sourceFeed);
     // Opens all rings before the first scrape: an agent's start time after a scrape would let Prometheus count its sums twice.
@@ -109,6 +111,9 @@ export async function openPipeline(
     /** Returns the configured attributes of an agent's series. */
     attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),
     engineOf: (agent: IdentifiedAgent) => builderMetrics.agentAttributes.identities.of(agent),
+    /** Lets engineOf() read nothing. */
+    identify: (agents: readonly IdentifiedAgent[], slices: TimeSlices) =>
+      builderMetrics.agentAttributes.identities.prepare(agents, slices),
     failingExporters: () =>
       outputs.flatMap(({ name, failing }) => {
         const failure = failing?.();

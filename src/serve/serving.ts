@@ -55,7 +55,7 @@ export async function whileServing(
   let endHistory: (() => void) | undefined;
   try {
     pipeline = await openPipeline(rings, settings, beforeDrains, gate);
-    const { exposition, peek, attributesOf, engineOf, failingExporters, findingLog } = pipeline;
+    const { exposition, peek, attributesOf, engineOf, identify, failingExporters, findingLog } = pipeline;
     if (exposition !== undefined) server?.route('/metrics', exposition);
     server?.route('/readyz', (_, answer) => {
       const { ready, text } = readiness(peek());
@@ -72,6 +72,7 @@ export async function whileServing(
         rankVariable: rings.rankVariable,
         attributesOf,
         engineOf,
+        identify,
         sysPath: settings.sysPath,
         endedKeptMs: settings.endedKept,
         acceptMs: settings.acceptAfter,

@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { TimeSlices } from '../../src/ground/time-slices.js';
 import { EngineTable } from '../../src/engines/identify.js';
 import { AgentIdentities } from '../../src/instrumentation/agents/agent-identities.js';
 import { temporaryDirectory } from '../support/live.js';
@@ -36,6 +37,25 @@ const agent = (about: { pid?: number; life?: 'alive' | 'dead' | 'unknown' } = {}
 });
 
 const DYNAMO = ['python3', '-m', 'dynamo.vllm', '--model', 'm'];
+
+it('are read in slices, each once, whoever asks meanwhile', async () => {
+  make(7, 1, DYNAMO);
+  const agents = [11, 12, 13].map((pid) => ({ ...agent({ pid }), id: pid }));
+  for (const { pid } of agents) make(pid!, 7, [`VLLM::Worker_TP${pid!}`]);
+  let turns = 0;
+  class Short extends TimeSlices {
+    override turn(): Promise<void> {
+      turns++;
+      // The second caller comes after the first agent.
+      if (turns === 1) expect(identities.of(agents[2]!).ranks).toEqual({ tp: 13 });
+      return new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  await identities.prepare(agents, new Short());
+  expect(turns).toBe(3);
+  for (const { pid } of agents) rmSync(path.join(procDir, String(pid)), { recursive: true });
+  expect(agents.map((one) => identities.of(one).ranks)).toEqual([{ tp: 11 }, { tp: 12 }, { tp: 13 }]);
+});
 
 describe('an identity', () => {
   it('takes a variable of an ancestor, because a renamed process has overwritten its own', () => {

@@ -17,3 +17,22 @@ it('a dead agent does not wait for the next peek in slices', async () => {
   await agent.stop();
   await until(() => feed.peek()!.agents.length === 0);
 });
+
+it('agents are prepared before a peek or a collect in slices has them', async () => {
+  const directory = temporaryDirectory();
+  const feed = new SourceFeed(openTestSource([directory]), diag);
+  onTestFinished(() => feed.close());
+  startTransferSource(['--dir', directory, '--agents', '1', '--seconds', '0']);
+  await until(() => feed.peek()!.agents.length === 1);
+  const reader = {};
+  feed.join(reader);
+  const prepared: string[][] = [];
+  feed.prepare = async (agents, slices) => {
+    await slices.turn();
+    prepared.push(agents.map(({ agent }) => agent));
+  };
+  const names = (await feed.peekInSlices(new TimeSlices()))!.agents.map(({ agent }) => agent);
+  expect(prepared).toEqual([names]);
+  await feed.collect(reader, { slices: new TimeSlices() });
+  expect(prepared).toEqual([names, names]);
+});

@@ -2,6 +2,7 @@
 import type { ContainerIdentity, EngineIdentity } from '../../engines/engine-identity.js';
 import { ENGINE_VARIABLES } from '../../engines/engine-rows.js';
 import type { EngineTable } from '../../engines/identify.js';
+import type { TimeSlices } from '../../ground/time-slices.js';
 import type { AgentSnapshot } from '../../mapping/index.js';
 import { namesOfContainer } from '../../shm-bridge/container-links.js';
 import { LineageReader } from '../../shm-bridge/lineage.js';
@@ -81,6 +82,15 @@ export class AgentIdentities {
     const againMs = pid === undefined || isSecond ? Infinity : now + AGAIN_MS;
     this.#byId.set(id, { pid, life, identity, againMs, usedMs: now });
     return identity;
+  }
+
+  /** Reads those that are not known yet, or due again, in slices: of() then reads nothing. */
+  async prepare(agents: readonly IdentifiedAgent[], slices: TimeSlices): Promise<void> {
+    for (const agent of agents) {
+      this.of(agent);
+      const pause = slices.turn();
+      if (pause !== undefined) await pause;
+    }
   }
 
   /** Returns undefined if the process is gone and an earlier look had seen it. */

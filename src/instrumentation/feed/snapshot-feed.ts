@@ -83,6 +83,8 @@ const STARTING_INTERVAL_MS = 10_000;
 
 export class SourceFeed implements SnapshotFeed {
   readonly source: RingSource;
+  /** Reads facts about the agents of a snapshot in slices, before others use it. */
+  prepare: ((agents: readonly AgentSnapshot[], slices: TimeSlices) => Promise<void>) | undefined;
   readonly #log: DiagOnce;
   readonly #recoveryLog: RecoveryLog;
   readonly #unseenLives: UnseenLives;
@@ -140,6 +142,7 @@ export class SourceFeed implements SnapshotFeed {
     const own = this.#readers.get(reader);
     if (slices === undefined || own === undefined) return this.#snapshotFor(reader, wants);
     const snapshot = await own.snapshotInSlices(slices, wants);
+    await this.prepare?.(snapshot?.agents ?? [], slices);
     return snapshot === undefined || this.source.closed ? this.#last?.snapshot : this.#noted(snapshot);
   }
 
@@ -176,6 +179,7 @@ export class SourceFeed implements SnapshotFeed {
   async peekInSlices(slices: TimeSlices, wants?: SnapshotWants): Promise<FeedSnapshot | undefined> {
     if (this.source.closed) return this.#last?.snapshot;
     const snapshot = await this.source.snapshotInSlices(slices, wants);
+    await this.prepare?.(snapshot?.agents ?? [], slices);
     return snapshot === undefined || this.source.closed ? undefined : this.#peeked(snapshot);
   }
 

@@ -53,6 +53,8 @@ export interface ServeContext {
   /** Returns the configured attributes of an agent's series. */
   readonly attributesOf: (agent: AgentSnapshot) => Readonly<Record<string, unknown>>;
   readonly engineOf: (agent: IdentifiedAgent) => ReturnType<AnswerSource['engineOf']>;
+  /** Reads the engines of all agents in slices, once. */
+  readonly identify: (agents: readonly IdentifiedAgent[], slices: TimeSlices) => Promise<void>;
   /** The host's /sys, as this process sees it. */
   readonly sysPath: string;
   readonly endedKeptMs: number;
@@ -150,6 +152,7 @@ function agents(
     ['agents', 'agent', 'detail'],
     async (sample, { agents: listed, agent, detail }) => {
       processes.refresh(sample.agents);
+      await context.identify(sample.agents, new TimeSlices());
       const source: DetailSource = {
         facts,
         recorder,

@@ -82,6 +82,7 @@ async function publish(agents: number) {
       endedKeptMs: 3_600_000,
       rankVariable: 'LOCAL_RANK',
       engineOf: () => undefined,
+      identify: () => Promise.resolve(),
       attributesOf: ({ agent }) => ({ pool: agent }),
       failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
       sizes: { read: () => Promise.resolve(undefined), judge: new SlownessJudge(), groupOf: () => undefined },
