@@ -43,6 +43,8 @@ interface CounterReading {
   readonly takenMs: number;
   readonly agents: Sums;
   readonly counters: Sums;
+  /** Network namespaces whose interfaces were visible. */
+  readonly networks: ReadonlySet<string>;
 }
 
 export class WayWatch {
@@ -93,20 +95,28 @@ export class WayWatch {
       this.#ports = { list: rdmaPorts(this.#sysDir), readMs: takenMs };
     }
     const counters = new Map<string, CounterInWindow>();
-    const sums = this.#readCounters(seen, counters);
+    const networks = new Set<string>();
+    const sums = this.#readCounters(seen, counters, networks);
     const sumsOfAgents = new Map(
       agents.map(({ id, txBytes, rxBytes }) => [String(id), { sentBytes: txBytes, receivedBytes: rxBytes }]),
     );
-    this.#last = { takenMs, agents: sumsOfAgents, counters: sums };
+    this.#last = { takenMs, agents: sumsOfAgents, counters: sums, networks };
     this.#hostPorts = this.#ports.list.map((port) => ({ ...port, ...speedOf(port, this.#last!, last) }));
     if (last === undefined || sinceMs < 0 || sinceMs > MOST_WINDOW_MS) return;
     this.#judge.take({
       takenMs,
       agents: seen.map((agent): AgentInWindow => {
         const id = String(agent.id);
-        const { network, devices, ...path } = this.#known.get(agent.id) ?? {};
+        const { network = '', devices, ...path } = this.#known.get(agent.id) ?? {};
+        const isVisible = networks.has(network) && last.networks.has(network);
         const filesUnseen = usesFiles(path) && !sums.has(keyOf('storage', id, 'disk'));
-        return { id: agent.id, network, devices, filesUnseen, ...grown(last.agents, sumsOfAgents, id) };
+        return {
+          id: agent.id,
+          network: isVisible ? network : undefined,
+          devices,
+          filesUnseen,
+          ...grown(last.agents, sumsOfAgents, id),
+        };
       }),
       counters: [...counters].flatMap(([key, counter]) =>
         last.counters.has(key) ? [{ ...counter, ...grown(last.counters, sums, key) }] : [],
@@ -149,7 +159,7 @@ export class WayWatch {
     };
   }
 
-  #readCounters(agents: readonly ServedAgent[], counters: Map<string, CounterInWindow>): Sums {
+  #readCounters(agents: readonly ServedAgent[], counters: Map<string, CounterInWindow>, networks: Set<string>): Sums {
     const sums = new Map<string, ByteCounts>();
     const add = (kind: CounterInWindow['kind'], scope: string, port: string, bytes: ByteCounts | undefined): void => {
       if (bytes === undefined) return;
@@ -157,12 +167,13 @@ export class WayWatch {
       sums.set(key, bytes);
       counters.set(key, { port, kind, scope, sent: 0, received: 0 });
     };
-    const networks = new Set<string>();
     for (const { id, pid } of agents) {
       const { network, ...path } = this.#known.get(id) ?? {};
       if (network !== undefined && !networks.has(network)) {
-        networks.add(network);
-        for (const [name, bytes] of interfacesOf(pid!, this.#procDir) ?? []) add('tcp', network, name, bytes);
+        const interfaces = interfacesOf(pid!, this.#procDir);
+        // Of a process that has just ended there are none: another one may be in the same namespace.
+        if (interfaces !== undefined) networks.add(network);
+        for (const [name, bytes] of interfaces ?? []) add('tcp', network, name, bytes);
       }
       if (!usesFiles(path)) continue;
       const files = fileBytesOf(pid!, this.#procDir);

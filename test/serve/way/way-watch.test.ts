@@ -1,5 +1,5 @@
 /** The way of an agent from made counters in virtual time, and the label that it becomes. */
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { WayWatch } from '../../../src/serve/way/way-watch.js';
 import type { ServedAgent } from '../../../src/view/model/agent-model.js';
@@ -59,4 +59,45 @@ test('is another one once the bytes leave the port', () => {
   while (nowMs() < 120_000) sample(true);
   while (text() !== 'neither' && nowMs() < 300_000) sample(false);
   expect(text()).toBe('neither');
+});
+
+test('counts interfaces of each network namespace, through any process in it', () => {
+  const [sys, proc] = [temporaryDirectory(), temporaryDirectory()];
+  const processes = { 7: 'net:[2]', 8: 'net:[2]', 9: 'net:[1]' };
+  for (const [pid, network] of Object.entries(processes)) {
+    writeTree(proc, { [`${pid}/maps`]: '' });
+    for (const folder of ['fd', 'ns']) mkdirSync(`${proc}/${pid}/${folder}`);
+    symlinkSync(network, `${proc}/${pid}/ns/net`);
+  }
+  const watch = new WayWatch(sys, proc);
+  let [atMs, inContainer, onHost] = [0, 0, 0];
+  const sample = (pids: readonly number[]): void => {
+    const step = atMs / SAMPLE_MS;
+    inContainer += 1e8 * (1 + ((7 * step) % 5));
+    onHost += 1e8 * (1 + ((3 * step) % 7));
+    const zeros = ' 0'.repeat(7);
+    for (const pid of pids) {
+      const sent = processes[pid as 7] === 'net:[2]' ? inContainer : 1000;
+      writeTree(proc, { [`${pid}/net/dev`]: `  eth0: 0${zeros} ${sent}${zeros}` });
+    }
+    const moved = { 7: 0, 8: inContainer, 9: onHost };
+    const agents = Object.entries(moved).map(([pid, txBytes]) => ({
+      ...agentModel(pid),
+      ...{ id: Number(pid), pid: Number(pid), txBytes },
+    }));
+    watch.take(atMs, agents as unknown as ServedAgent[]);
+    atMs += SAMPLE_MS;
+  };
+  const ways = (): unknown[] => [8, 9].map((id) => watch.of(id)?.tx).map((way) => way && wayText(way));
+  while (atMs < 120_000) sample([7, 8, 9]);
+  expect(ways()).toEqual(['tcp by eth0', 'neither']);
+  // Whether that process ended is not known.
+  rmSync(`${proc}/7`, { recursive: true });
+  while (atMs < 240_000) sample([8, 9]);
+  expect(ways()).toEqual(['tcp by eth0', 'neither']);
+  expect(watch.of(8)?.tx?.before).toBeUndefined();
+  rmSync(`${proc}/8/net`, { recursive: true });
+  while (atMs < 360_000) sample([9]);
+  expect(ways()).toEqual([undefined, 'neither']);
+  expect(watch.of(8)?.tx).toMatchObject({ kind: 'unknown', before: 'tcp by eth0' });
 });
