@@ -42,6 +42,24 @@ async function moved(flags: readonly string[], runFlags: readonly string[] = [])
   return { totals: JSON.parse(stdout) as Totals, report: reportIn(file), stderr, directory };
 }
 
+/** Runs `script` below `run` below the shell `outer`, in a terminal, and does `steps` there: Python, with until(bytes) and `fd`. */
+async function inTerminal(steps: string, outer: string, script: string) {
+  const program = `
+import os, pty, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp('sh', ['sh', '-c', sys.argv[1], 'sh', *sys.argv[2:]])
+text = b''
+def until(word):
+    global text
+    while word not in text:
+        text += os.read(fd, 1000)
+${steps}`;
+  const words = ['-c', program, outer, process.execPath, MAIN, 'run', '--', 'sh', '-c', script];
+  const { code, stdout, stderr } = await new RunningCommand('python3', words).ended;
+  return { code, stdout, stderr };
+}
+
 function reportIn(file: string): RunReport {
   const json: unknown = JSON.parse(readFileSync(file, 'utf8'));
   expect(reportProblem(json)).toBeUndefined();
@@ -217,16 +235,7 @@ describe('the command of a run', () => {
   });
 
   it('has the terminal: it reads from it, gets its Ctrl-C, and keeps the settings that it makes', async () => {
-    const program = `
-import os, pty, sys, termios
-pid, fd = pty.fork()
-if pid == 0:
-    os.execvp('sh', ['sh', '-c', sys.argv[1], 'sh', *sys.argv[2:]])
-text = b''
-def until(word):
-    global text
-    while word not in text:
-        text += os.read(fd, 1000)
+    const steps = `
 until(b'name?')
 os.write(fd, b'Ada\\n')
 until(b'hello Ada')
@@ -237,9 +246,22 @@ print('echo', bool(termios.tcgetattr(fd)[3] & termios.ECHO))
 `;
     const script = `trap 'echo interrupted; exit 6' INT; stty -echo; echo 'name?'; read name; echo "hello $name"; while :; do sleep 0.05; done`;
     const outer = `trap : INT; "$@"; echo "shell saw $?"; sleep 60`;
-    const words = ['-c', program, outer, process.execPath, MAIN, 'run', '--', 'sh', '-c', script];
-    const { code, stdout, stderr } = await new RunningCommand('python3', words).ended;
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'echo False\n', stderr: '' });
+    expect(await inTerminal(steps, outer, script)).toEqual({ code: 0, stdout: 'echo False\n', stderr: '' });
+  });
+
+  it('stops at Ctrl-Z and goes on, with its command', async () => {
+    const steps = `
+until(b'ready')
+os.write(fd, b'\\x1a')
+until(b'shell saw 148')
+os.write(fd, b'go on\\n')
+until(b'continued')
+os.write(fd, b'\\x03')
+until(b'then 6')
+`;
+    const script = `trap 'exit 6' INT; trap 'echo continued' CONT; echo ready; while :; do sleep 0.05; done`;
+    const outer = `set -m; "$@"; echo "shell saw $?"; read line; fg; echo "then $?"; sleep 60`;
+    expect(await inTerminal(steps, outer, script)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 });
 
