@@ -31,12 +31,6 @@ export const RULES = [
   ),
   slowness(
     'growth',
-    'a larger class has the growth of the link',
-    'isLarger ? Math.max(growth, other.usualP50 / 2) : growth',
-    'growth',
-  ),
-  slowness(
-    'growth',
     'classes behind steps are judged by their fast tail',
     'usual.p90 >= TAILED * Math.max(1, usual.p10)',
     'usual.p90 < 0',

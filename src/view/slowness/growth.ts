@@ -98,7 +98,7 @@ export function suspectsOf(all: readonly Compared[], strictness: Strictness): Su
       const factor = one.p50 / one.usualP50;
       return factor >= theta && isPrompt(one) ? [{ compared: one, factor, ambiguous: true }] : [];
     }
-    const shared = sharedGrowth(one, rest);
+    const shared = sharedGrowth(rest);
     const factor = (one.p50 - shared) / one.usualP50;
     const isOwn = factor >= theta && one.p25 - one.usualP50 >= OVER_SHARED * shared;
     return isOwn ? [{ compared: one, factor, ambiguous: false }] : [];
@@ -107,13 +107,8 @@ export function suspectsOf(all: readonly Compared[], strictness: Strictness): Su
 }
 
 /** Returns the growth that at least three quarters of the transfers of the other classes have: the program asks late. */
-function sharedGrowth(one: Compared, others: readonly Compared[]): number {
-  const growths = others.map((other) => {
-    const growth = Math.max(0, other.p75 - other.usualP50);
-    const isLarger = other.now.meanBytes > one.now.meanBytes;
-    return { count: other.count, growth: isLarger ? Math.max(growth, other.usualP50 / 2) : growth };
-  });
-  return lowerQuarter(growths);
+function sharedGrowth(others: readonly Compared[]): number {
+  return lowerQuarter(others.map(({ count, p75, usualP50 }) => ({ count, growth: Math.max(0, p75 - usualP50) })));
 }
 
 function lowerQuarter(growths: readonly { readonly count: number; readonly growth: number }[]): number {
