@@ -1,6 +1,6 @@
 /** All checks of `nixl-otel doctor`, in the order of an event's way: process, directory, rings, serve, receiver. */
 import path from 'node:path';
-import { NixlTelemetryError } from '../../ground/errors.js';
+import { attempt, NixlTelemetryError } from '../../ground/errors.js';
 import { withNixlConfig } from '../../settings/nixl-config.js';
 import { namedFile, resolve } from '../../settings/resolve.js';
 import type { Resolution } from '../../settings/row.js';
@@ -15,6 +15,7 @@ import {
 import { requireRings } from '../../shm-bridge/ring.js';
 import { listens } from '../../serve/outputs/exporter-settings.js';
 import { Failure } from '../../process/failure.js';
+import { directoriesOf } from '../directory-option.js';
 import { directoryFindings, type ExaminedPlace } from './directory-checks.js';
 import type { DoctorFinding } from '../../view/answers/doctor-finding.js';
 import type { ClientAccess } from '../../view/client/client.js';
@@ -51,8 +52,13 @@ export async function examineServe(given: ServerAddress, access: ClientAccess): 
 export async function examineHost(given: readonly string[] | undefined): Promise<Examination> {
   requireRings();
   const settings = settingsOf(given);
-  if (settings instanceof NixlTelemetryError) return { ...NOTHING, findings: [wrongSetting(settings)] };
   const { processes, hidden } = nixlProcesses();
+  if (settings instanceof NixlTelemetryError) {
+    const named = attempt(() => directoriesOf(given));
+    const directories = checkedPlaces(named === undefined ? placesOf(processes) : named.map(placeAt), false);
+    const findings = [wrongSetting(settings), ...(await findingsOf(processes, directories))];
+    return { ...NOTHING, findings, processes, directories };
+  }
   const places = placesIn(settings) ?? placesOf(processes);
   const unseen =
     places.length === 0 ? [finding('no-directory', { subject: 'settings', what: 'no directory is known' })] : [];
@@ -140,8 +146,10 @@ function placesIn(settings: Resolution): ExaminedPlace[] | undefined {
   const texts = (key: string): string[] | undefined => settings.get(key)?.value as string[] | undefined;
   const named = [...(texts('directories') ?? []), ...(texts('globs') ?? []).map((glob) => path.dirname(glob))];
   if (named.length === 0) return undefined;
-  return [...new Set(named.map((one) => path.resolve(one)))].map((title) => ({ title, path: title }));
+  return [...new Set(named.map((one) => path.resolve(one)))].map(placeAt);
 }
+
+const placeAt = (title: string): ExaminedPlace => ({ title, path: title });
 
 /** Returns the directories of rings that the processes write, or were started with. */
 function placesOf(processes: readonly NixlProcess[]): ExaminedPlace[] {

@@ -1,5 +1,14 @@
 /** doctor --bundle: one file for a report of a bug, with all that the report needs and without secrets. */
-import { chmodSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { INTERFACE_VERSION } from '../../../src/shm-bridge/addon.js';
@@ -20,7 +29,9 @@ interface Bundle {
     rings: { agent: string; writers: number[]; holder?: number; kept: unknown; capacity: number; mode: string }[];
     stateFiles: { path: string; bytes: number }[];
   }[];
-  processes: { trees: { pid: number; parent: number; title: string; variables: unknown; libraries: string[] }[] };
+  processes: {
+    trees: { pid: number; parent: number; title: string; variables: unknown; libraries: string[]; wheels: string[] }[];
+  };
   serves: { address: string; problem?: string; answers?: Record<string, { agents?: object[]; status?: number }> }[];
 }
 
@@ -185,9 +196,27 @@ it('has no secret of settings that are wrong, which a message quotes', async () 
       NIXL_OTEL_CONFIG: settingsFile(`serve: { otlpEndpoint: '${wrong}' }`),
     });
     expect(code).toBe(0);
-    expect(bundleIn(`${file}${i}`).findings).toMatchObject([{ finding: 'wrong-setting' }]);
+    expect(bundleIn(`${file}${i}`).findings[0]).toMatchObject({ finding: 'wrong-setting' });
     expect(readFileSync(`${file}${i}`, 'utf8')).not.toContain(SECRET);
   }
+});
+
+it('has rings and versions of wheels also where the settings are wrong', async () => {
+  const [directory, file, python] = [temporaryDirectory(), folder(), temporaryDirectory()];
+  const library = path.join(python, 'nixl_cu12/libnixl.so');
+  mkdirSync(path.dirname(library));
+  copyFileSync(nixlLibraries(false), library);
+  for (const name of ['nixl_cu12-1.5.1', 'vllm-0.32.0+cpu', 'secretive-7.0.0']) {
+    mkdirSync(path.join(python, `${name}.dist-info`));
+  }
+  const pid = await startEngine('VLLM::Worker', ring(directory, 'agent'), { LD_PRELOAD: library });
+  const env = { NIXL_TELEMETRY_DIR: directory, NIXL_TELEMETRY_PROMETHEUS_PORT: 'many' };
+  expect((await bundled(['--bundle', file], env)).code).toBe(0);
+  const { findings, directories, processes } = bundleIn(file);
+  expect(findings[0]).toMatchObject({ finding: 'wrong-setting' });
+  expect(directories).toMatchObject([{ ringCount: 1, rings: [{ agent: 'agent', writers: [pid] }] }]);
+  const worker = processes.trees.find((one) => one.pid === pid)!;
+  expect(worker).toMatchObject({ libraries: [library], wheels: ['nixl_cu12-1.5.1', 'vllm-0.32.0+cpu'] });
 });
 
 function settingsFile(text: string): string {

@@ -4,6 +4,7 @@ import { attempt } from '../../../ground/errors.js';
 import { initialEnvironment, parentOf } from '../../../shm-bridge/agent-process.js';
 import { LineageReader } from '../../../shm-bridge/lineage.js';
 import { ageSeconds, fileText } from '../processes.js';
+import { wheelsBeside } from './wheels.js';
 
 const VARIABLE = /^(NIXL|UCX)_/;
 const MOST_VARIABLES = 100;
@@ -22,21 +23,27 @@ export interface BundledProcess {
   readonly variables: Readonly<Record<string, string>> | string;
   /** Files of NIXL that it has mapped; a text if that cannot be seen. */
   readonly libraries: readonly string[] | string;
+  /** Packages beside these, with versions: `nixl_cu12-1.5.1`. */
+  readonly wheels: readonly string[];
 }
 
 /** Returns each process once. */
 export function processTrees(pids: readonly number[]): BundledProcess[] {
   const lineages = new LineageReader([]);
   const lines = pids.flatMap((pid) => lineages.of(pid) ?? []);
-  return [...new Map(lines.map((line) => [line.pid, line])).values()].map(({ pid, argv }) => ({
-    pid,
-    parent: parentOf(pid),
-    name: fileText(`/proc/${pid}/comm`).trim(),
-    title: shortened(argv[0]!.split(' ', 1)[0]!),
-    started: startOf(pid),
-    variables: variablesOf(pid),
-    libraries: librariesOf(pid),
-  }));
+  return [...new Map(lines.map((line) => [line.pid, line])).values()].map(({ pid, argv }) => {
+    const libraries = librariesOf(pid);
+    return {
+      pid,
+      parent: parentOf(pid),
+      name: fileText(`/proc/${pid}/comm`).trim(),
+      title: shortened(argv[0]!.split(' ', 1)[0]!),
+      started: startOf(pid),
+      variables: variablesOf(pid),
+      libraries,
+      wheels: typeof libraries === 'string' ? [] : wheelsBeside(libraries, `/proc/${pid}/root`),
+    };
+  });
 }
 
 function startOf(pid: number): string | undefined {
