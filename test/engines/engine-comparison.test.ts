@@ -1,4 +1,5 @@
 /** Compares an engine's own page with the rings of its agents. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { agentsOfPage, comparedSums, differenceReasons, type RingAgent } from '../../src/engines/engine-comparison.js';
 import { enginePageSums } from '../../src/engines/engine-page.js';
@@ -21,6 +22,17 @@ describe('the page of an engine', () => {
     expect(enginePageSums(two)!.moved).toEqual({
       ...{ transfers: 406, bytes: 527_433_728, transferUs: 2_831_130, postUs: 1_146_346 },
     });
+  });
+
+  it('has the sums of a recorded page of vLLM 0.32.0', () => {
+    const recorded = readFileSync(new URL('vllm-0.32-page.txt', import.meta.url), 'utf8');
+    expect(enginePageSums(recorded)).toMatchObject({
+      ...{ engine: 'vLLM', models: ['tiny'], startedMs: 1_795_953_063_390, beyondRings: [] },
+      moved: { transfers: 20, bytes: 44_564_480, transferUs: 54_274_011, postUs: 2_671_208 },
+    });
+    // The page that other tests make has the same series of each sum and counter.
+    const names = (text: string) => new Set(text.match(/^vllm:nixl_\w+_(?:count|sum|total)/gm));
+    for (const name of names(vllmPage(MOVED))) expect(names(recorded)).toContain(name);
   });
 
   it('says what no ring shows', () => {

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../ground/errors.js';
-import { listed, plural, wholeText, withUnit } from '../../ground/figures/figure.js';
+import { listed, plural, wholeText } from '../../ground/figures/figure.js';
 import {
   agentsOfPage,
   comparedSums,
@@ -84,7 +84,7 @@ async function engineFindings(given: ServerAddress, rings: RingPlace): Promise<D
     ok('engine', subject, `the page of ${engine} beside ${plural(agents.length, 'agent')} at ${rings.name}: ${labels}`),
     ...compared.map((one) => ('status' in one ? one : finding('engine-differs', { ...one, values }))),
     ...page.beyondRings.map(([what, count]) =>
-      finding('engine-failures', { subject, what: `${engine} counts ${withUnit(wholeText(count), what)}`, values }),
+      finding('engine-failures', { subject, what: `${engine} counts ${what}: ${wholeText(count)}`, values }),
     ),
   ];
 }

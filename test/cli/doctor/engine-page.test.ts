@@ -108,7 +108,7 @@ it('says which sums differ, and why', async () => {
   ]);
   const [, , bytes, , , failures] = less.findings;
   expect(bytes!.what).toMatch(/^vLLM has 24,577 B, the rings 24,576 B: the rings have 1 B less; serve began to count /);
-  expect(failures!.what).toBe('vLLM counts 2 requests whose KV cache expired before a peer had read it');
+  expect(failures!.what).toBe('vLLM counts requests whose KV cache expired before a peer had read it: 2');
   page = vllmPage({ ...MOVED, transferUs: MOVED.transferUs - 1 });
   const more = await diagnose(flags);
   expect(more.findings.filter(({ status }) => status === 'problem')).toMatchObject([
