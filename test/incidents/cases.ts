@@ -150,6 +150,7 @@ export const ODDITIES: readonly Case[] = [
   oddity('o-late-bench-20ms', 'late', 'W10', 1080, at('latency', 'b1', 20_000), { late: 'b1' }),
   oddity('o-late-inline5', 'late one size', 'W4', 1080, at('late', 'v0', 5), { late: 'v0' }),
   oddity('o-late-inline12', 'late one size', 'W4', 1080, at('late', 'all', 12), { late: 'v0..v1' }),
+  oddity('o-late-engine1size', 'late one size', 'W39', 1080, at('late', 'all', 10), { late: 'e0' }),
   oddity('o-inline-burst8', 'burst', 'W31', 1080),
   oddity('o-engine-burst16', 'burst', 'W33', 1080),
   oddity('o-size-shift', 'size shift', 'W34', 1080),

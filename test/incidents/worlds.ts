@@ -85,6 +85,7 @@ export const WORLDS = {
   W35: agents('e0..e5', { ...ENGINE, size: growing }),
   W37: [...agents('b0..b3', PROMPT), ...agents('t0', { ...PROMPT, size: oneOf(4 * KiB) })],
   W38: agents('e0', { ...ENGINE, size: oneOf(8 * MiB) }),
+  W39: agents('e0', { ...ENGINE, size: oneOf(64 * MiB), noise: (random) => random.around(0.5) }),
   W40: [...agents('b0..b4', PROMPT), ...agents('n0..n1', { ...PROMPT, warmMs: 1500, fromS: 600 })],
   W41: agents('e0..e3', pausing(ENGINE, 4)),
   W44: [...agents('b0..b3', { ...PROMPT, endsS: 600 }), ...agents('n0..n3', { ...PROMPT, warmMs: 500, fromS: 660 })],
