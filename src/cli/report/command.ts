@@ -66,8 +66,8 @@ async function reportDirectory(directory: string, files: readonly string[]): Pro
   const kept = keptFacts(directory);
   const rings = { directory: kept?.rings ?? directory, drainIntervalMs: drainIntervalOf(0) };
   const needsMetrics = files.some((file) => path.extname(file) === METRICS_ENDING);
-  const exports = needsMetrics ? await RunExports.open({}, ['prometheus'], rings) : undefined;
   const source = openRunSource(rings);
+  let exports: RunExports | undefined;
   const taps = new EventTaps(source);
   try {
     await source.drain();
@@ -80,7 +80,10 @@ async function reportDirectory(directory: string, files: readonly string[]): Pro
       ...(agent.life !== 'alive' && { mayMissMs: flushIntervalMs }),
     }));
     print(reportText(report).trimEnd());
-    await writeReport(report, files, exports && (() => exports.text()));
+    // Exports drain the rings themselves: after this source, whose state they continue, and not in its place.
+    source.close();
+    exports = needsMetrics ? await RunExports.open({}, ['prometheus'], rings) : undefined;
+    await writeReport(report, files, exports && (() => exports!.text()));
   } catch (error) {
     throw error instanceof Failure ? error : new Failure(`no report of ${directory}: ${reasonOf(error)}`);
   } finally {
