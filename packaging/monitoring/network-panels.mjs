@@ -13,7 +13,36 @@ const INTERFACE_BYTES = {
   receive: 'node_network_receive_bytes_total',
 };
 /** Interfaces that carry bytes of another one once more, or never leave the host. */
-const NOT_PHYSICAL = 'lo|veth.+|cali.+|lxc.+|docker.+|br-.+|cni.+|flannel.+|cilium.+|vxlan.+|virbr.+|tun.+|bond.+';
+const NOT_PHYSICAL = [
+  ...[
+    'lo',
+    'veth.+',
+    'cali.+',
+    'lxc.+',
+    'docker.+',
+    'br-.+',
+    'cni.+',
+    'flannel.+',
+    'cilium.+',
+    'vxlan.+',
+    'genev.+',
+    'ovs.+',
+  ],
+  ...[
+    'eni.+',
+    'gke.+',
+    'azv.+',
+    'virbr.+',
+    'tun.+',
+    'tap.+',
+    'bond.+',
+    'team.+',
+    'dummy.+',
+    'kube-.+',
+    'vlan.+',
+    '.+[.].+',
+  ],
+].join('|');
 
 const NEEDS_NODE_EXPORTER =
   'Needs node_exporter, with the labels `cluster` and `node` as serve has them, or without them on both: then all its hosts count.';
@@ -35,7 +64,7 @@ export function networkPanels(queries, range) {
     graph('Bytes of agents and RDMA ports', beside('ports', PORT_BYTES), {
       unit: 'Bps',
       fill: 0,
-      description: `If agents have more bytes than the ports of their hosts, the others went by TCP, memory or links of GPUs. ${PEERS} ${NEEDS_NODE_EXPORTER} It lacks cards that count in \`hw_counters\` alone, such as EFA.`,
+      description: `If agents have more bytes than the ports of their hosts, the others went by TCP, storage, memory or links of GPUs. ${PEERS} ${NEEDS_NODE_EXPORTER} It lacks cards that count in \`hw_counters\` alone, such as EFA.`,
     }),
     graph('Bytes of agents and interfaces', beside('interfaces', INTERFACE_BYTES, `{device!~"${NOT_PHYSICAL}"}`), {
       unit: 'Bps',

@@ -3,7 +3,7 @@ import { dateAndTime } from '../ground/figures/clock.js';
 import { listed, plural, wholeText, withUnit } from '../ground/figures/figure.js';
 import type { AgentLife } from '../ground/tally.js';
 import type { EngineIdentity } from './engine-identity.js';
-import type { EnginePageSums, MovedSums } from './engine-page.js';
+import type { EnginePageSums, MovedSums, PageMoved } from './engine-page.js';
 
 /** An agent's sums in its ring. */
 export interface RingAgent {
@@ -36,11 +36,25 @@ export function movedSum(agents: readonly RingAgent[]): MovedSums {
   return { transfers: sum('transfers'), bytes: sum('bytes'), transferUs: sum('transferUs'), postUs: sum('postUs') };
 }
 
+/** Returns true if the engine or one of its agents began anew between two looks. */
+export function isAnotherLife(first: EngineLook, second: EngineLook): boolean {
+  const lives = ({ agents, page }: EngineLook): string =>
+    JSON.stringify([page.startedMs, agents.map(({ label, startTimeMs }) => [label, startTimeMs]).sort()]);
+  const hasFallen = MEASURES.some(([key]) => (second.page.moved?.[key] ?? 0) < (first.page.moved?.[key] ?? 0));
+  return hasFallen || lives(first) !== lives(second);
+}
+
+/** An engine's page, and the agents that it counts. */
+export interface EngineLook {
+  readonly page: EnginePageSums;
+  readonly agents: readonly RingAgent[];
+}
+
 /** The engine's sums lie in time between those of the rings. */
 export interface ComparedSums {
   readonly engine: string;
   readonly before: MovedSums;
-  readonly page: MovedSums;
+  readonly page: PageMoved;
   readonly after: MovedSums;
 }
 
@@ -59,25 +73,23 @@ const MEASURES = [
 ] as const satisfies readonly (readonly [keyof MovedSums, string, string])[];
 
 /** The engine adds seconds as doubles, so each addition may lose a little. */
-const toleranceOf = (key: keyof MovedSums, { transfers, [key]: sum }: MovedSums): number =>
+const toleranceOf = (key: keyof MovedSums, { transfers = 0, [key]: sum = 0 }: PageMoved): number =>
   key === 'transferUs' || key === 'postUs' ? Math.floor(transfers * sum * Number.EPSILON) : 0;
 
 export function comparedSums({ engine, before, page, after }: ComparedSums): ComparedSum[] {
-  return MEASURES.map(([key, subject, unit]) => {
+  return MEASURES.flatMap(([key, subject, unit]): ComparedSum[] => {
     const text = (value: number): string => withUnit(wholeText(value), unit);
     const [sum, low, high, tolerance] = [page[key], before[key], after[key], toleranceOf(key, page)];
+    if (sum === undefined) return [];
     if (sum >= low - tolerance && sum <= high + tolerance) {
       const moving = `${text(sum)}, of the rings ${text(low)} before and ${text(high)} after: equal within what moved meanwhile`;
-      return { subject, what: low === high ? `${text(sum)} in both` : moving, differs: 0 };
+      return [{ subject, what: low === high ? `${text(sum)} in both` : moving, differs: 0 }];
     }
     const isLess = sum > high;
     const nearest = isLess ? high : low;
     const off = `the rings have ${text(Math.abs(sum - nearest))} ${isLess ? 'less' : 'more'}`;
-    return {
-      subject,
-      what: `${engine} has ${text(sum)}, the rings ${text(nearest)}: ${off}`,
-      differs: isLess ? -1 : 1,
-    };
+    const what = `${engine} has ${text(sum)}, the rings ${text(nearest)}: ${off}`;
+    return [{ subject, what, differs: isLess ? -1 : 1 }];
   });
 }
 

@@ -10,12 +10,15 @@ export interface MovedSums {
   readonly postUs: number;
 }
 
+/** Without the sums of series that the page lacks. */
+export type PageMoved = { readonly [Sum in keyof MovedSums]?: number | undefined };
+
 export interface EnginePageSums {
   /** Name of the engine in prose. */
   readonly engine: string;
   readonly page: EnginePage;
   /** Undefined if the page has no such series. */
-  readonly moved: MovedSums | undefined;
+  readonly moved: PageMoved | undefined;
   /** Counts of what no ring shows, above 0, with what they count. */
   readonly beyondRings: readonly (readonly [what: string, count: number])[];
   /** Values of the label of its model. */
@@ -31,9 +34,12 @@ const PAGES = ENGINES.flatMap(({ engine, name = engine, page }) => (page === und
 export function enginePageSums(text: string): EnginePageSums | undefined {
   const sums = new Map<string, number>();
   const models = new Set<string>();
+  let startedMs: number | undefined;
   const isOfEngine = (name: string): boolean => PAGES.some(({ page }) => name.startsWith(page.prefix));
   for (const { name, labels, value } of exposedSamples(text, (one) => one === STARTED || isOfEngine(one))) {
-    sums.set(name, (sums.get(name) ?? 0) + value);
+    if (!Number.isFinite(value)) continue;
+    if (name === STARTED) startedMs = Math.max(startedMs ?? 0, value * 1000);
+    else sums.set(name, (sums.get(name) ?? 0) + value);
     const model = labels['model_name'];
     if (model !== undefined && isOfEngine(name)) models.add(model);
   }
@@ -43,9 +49,10 @@ export function enginePageSums(text: string): EnginePageSums | undefined {
   if (found === undefined) return undefined;
   const { name: engine, page } = found;
   const { series } = page;
-  const sum = (name: string): number => sums.get(name) ?? 0;
-  const microseconds = (name: string): number => Math.round(sum(name) * 1e6);
-  const started = sums.get(STARTED);
+  const microseconds = (name: string): number | undefined => {
+    const seconds = sums.get(name);
+    return seconds && Math.round(seconds * 1e6);
+  };
   return {
     engine,
     page,
@@ -53,15 +60,16 @@ export function enginePageSums(text: string): EnginePageSums | undefined {
       series === undefined || !sums.has(series.transfers)
         ? undefined
         : {
-            transfers: sum(series.transfers),
-            bytes: sum(series.bytes),
+            transfers: sums.get(series.transfers),
+            bytes: sums.get(series.bytes),
             transferUs: microseconds(series.seconds),
             postUs: microseconds(series.postSeconds),
           },
-    beyondRings: Object.entries(series?.beyondRings ?? {}).flatMap(([name, what]) =>
-      sum(name) > 0 ? [[what, sum(name)] as const] : [],
-    ),
+    beyondRings: Object.entries(series?.beyondRings ?? {}).flatMap(([name, what]) => {
+      const count = sums.get(name) ?? 0;
+      return count > 0 ? [[what, count] as const] : [];
+    }),
     models: [...models],
-    startedMs: started && started * 1000,
+    startedMs,
   };
 }

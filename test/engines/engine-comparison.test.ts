@@ -35,6 +35,28 @@ describe('the page of an engine', () => {
     for (const name of names(vllmPage(MOVED))) expect(names(recorded)).toContain(name);
   });
 
+  it('compares only the sums that it has', () => {
+    const older = vllmPage(MOVED).replace(/^vllm:nixl_bytes_transferred_sum.*$/m, '');
+    const unknown = `${older}vllm:nixl_bytes_transferred_sum{engine="1"} NaN\n`;
+    for (const text of [older, unknown]) {
+      const { moved } = enginePageSums(text)!;
+      expect(moved).toEqual({ ...MOVED, bytes: undefined });
+      const sums = comparedSums({ engine: 'vLLM', before: MOVED, page: moved!, after: MOVED });
+      expect(sums.map(({ subject, differs }) => [subject, differs])).toEqual([
+        ['transfers', 0],
+        ['sum of times', 0],
+        ['sum of post times', 0],
+      ]);
+    }
+  });
+
+  it('began when the youngest of its processes did', () => {
+    const two = `process_start_time_seconds{pid="1"} 5\nprocess_start_time_seconds{pid="2"} 7\n`;
+    expect(
+      enginePageSums(`${vllmPage(MOVED)}${two}`.replace(/^process_start_time_seconds [0-9.e+]+$/m, ''))!.startedMs,
+    ).toBe(7000);
+  });
+
   it('says what no ring shows', () => {
     const failed = vllmPage(MOVED).replace(/(nixl_num_failed_transfers_total\{.*\}) 0.0/, '$1 3.0');
     expect(enginePageSums(failed)!.beyondRings).toEqual([['failed transfers, handshakes and notifications', 3]]);

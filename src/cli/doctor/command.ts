@@ -4,7 +4,6 @@ import { oneLine, printableJson } from '../../ground/one-line.js';
 import { plural } from '../../ground/figures/figure.js';
 import { filePath, wholeNumber } from '../../settings/shape.js';
 import { addClientOptions, clientAccess, type ClientOptions } from '../../view/client/client-options.js';
-import type { ClientAccess } from '../../view/client/client.js';
 import type { ServerAddress } from '../../view/client/server-address.js';
 import { addDirectoryOption, directoriesOf } from '../directory-option.js';
 import { parserOf } from '../../process/flag-parser.js';
@@ -31,8 +30,8 @@ outputs of serve: its port, and the answer of its OTLP receiver to a push withou
 no file. As another user than that of the agents it sees less, and says so.
 
 --engine compares the engine's own page of metrics with the rings of its agents: of the serve at --url, by default that of
-this host, or of the state that serve keeps in --dir. Transfers, bytes, and the sums of their times and post times are equal, or
-a problem with the reasons that are known. Of the engines, only vLLM has such numbers.
+the engine's host, or of the state that serve keeps in --dir. Transfers, bytes, and the sums of their times and post times are equal, or
+a finding with the reasons that are known. Of the engines, only vLLM has such numbers.
 
 problem: metrics are missing or too low, or would be. note: a risk, or a fact that doctor could not check. The exit
 code is 1 with a problem, else 0.
@@ -84,32 +83,26 @@ async function doctor(options: DoctorOptions, command: Command): Promise<void> {
   throw new Failure(texts.join(', '), ExitCode.FAILED);
 }
 
-async function examined(options: DoctorOptions, command: Command): Promise<Examination> {
-  const { dir, pid, url, engine } = options;
-  const isLocal = engine !== undefined && dir === undefined;
-  const server = url ?? (isLocal ? 'localhost' : undefined);
-  const addresses = server === undefined ? [] : (await import('../url-option.js')).serverAddresses([server], command);
-  const access = clientAccess(options, addresses, command);
-  if (engine !== undefined) return examinedEngine(engine, addresses[0], access, options, command);
+async function examined({ dir, pid, url, engine, ...client }: DoctorOptions, command: Command): Promise<Examination> {
+  const addressOf = async (text: string, option?: string): Promise<ServerAddress> =>
+    (await import('../url-option.js')).serverAddresses([text], command, option)[0]!;
+  const ofEngine = engine === undefined ? undefined : await addressOf(engine, '--engine');
+  // Without a directory, the rings are those of a serve beside the engine.
+  const besideEngine = ofEngine?.socketPath === undefined ? ofEngine?.url.hostname : 'localhost';
+  const server = url ?? (dir === undefined ? besideEngine : undefined);
+  const serve = server === undefined ? undefined : await addressOf(server);
+  const access = clientAccess(client, serve === undefined ? [] : [serve], command);
+  if (ofEngine !== undefined) {
+    const { examineEngine, ringsOfDirectories, ringsOfServe } = await import('./engine-checks.js');
+    return examineEngine(
+      ofEngine,
+      serve === undefined ? ringsOfDirectories(directoriesOf(dir)!) : ringsOfServe(serve, access),
+    );
+  }
   const { examineHost, examineProcess, examineServe } = await import('./checks.js');
-  if (addresses.length > 0) return examineServe(addresses[0]!, access);
+  if (serve !== undefined) return examineServe(serve, access);
   if (pid !== undefined) return examineProcess(pid);
   return examineHost(dir);
-}
-
-async function examinedEngine(
-  engine: string,
-  serve: ServerAddress | undefined,
-  access: ClientAccess,
-  { dir }: DoctorOptions,
-  command: Command,
-): Promise<Examination> {
-  const [given] = (await import('../url-option.js')).serverAddresses([engine], command, '--engine');
-  const { examineEngine, ringsOfDirectories, ringsOfServe } = await import('./engine-checks.js');
-  return examineEngine(
-    given!,
-    serve === undefined ? ringsOfDirectories(directoriesOf(dir)!) : ringsOfServe(serve, access),
-  );
 }
 
 function asText({ status, finding, subject, what, why, mend }: DoctorFinding): string {

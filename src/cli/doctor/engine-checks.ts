@@ -7,6 +7,8 @@ import {
   agentsOfPage,
   comparedSums,
   differenceReasons,
+  type EngineLook,
+  isAnotherLife,
   movedSum,
   type RingAgent,
 } from '../../engines/engine-comparison.js';
@@ -33,8 +35,10 @@ import { finding, firstThree, ok } from './finding.js';
 interface RingSide {
   readonly agents: readonly RingAgent[];
   readonly serveStartedMs?: number;
-  /** Longest time between two flushes of an agent. */
-  readonly flushMs?: number;
+  /** Longest time until a transfer is counted: a flush of an agent and a drain. */
+  readonly lagMs?: number;
+  /** Number of rings that no serve keeps sums of. */
+  readonly withoutSums?: number;
 }
 
 /** A serve, or directories. */
@@ -43,87 +47,105 @@ export interface RingPlace {
   readonly look: () => Promise<RingSide>;
 }
 
-/** Time after which each side has what the other one had: a flush, a drain, an answer that serve keeps, a step of the engine. */
+/** Time after which each side has what the other one had: an answer that serve keeps, a step of the engine. */
 const SETTLE_MS = 1000;
 const MOST_SETTLE_MS = 30_000;
 
+interface EngineToAsk {
+  readonly given: ServerAddress;
+  readonly url: URL;
+  /** The engine, in findings. */
+  readonly subject: string;
+  readonly values: Readonly<Record<string, string>>;
+  readonly rings: RingPlace;
+  readonly port: string;
+}
+
+interface BothSides extends EngineLook {
+  readonly rings: RingSide;
+}
+
 export async function examineEngine(given: ServerAddress, rings: RingPlace): Promise<Examination> {
-  const findings = await engineFindings(given, rings);
+  const url = addressOfPath(given.url, 'metrics');
+  const isSocket = given.socketPath !== undefined;
+  const subject = isSocket ? given.name : withoutSecrets(url).href;
+  const values = { URL: subject, ENGINE: isSocket ? given.name : withoutSecrets(given.url).href };
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const findings = await engineFindings({ given, url, subject, values, rings, port });
   return { findings, processes: [], directories: [], servers: [] };
 }
 
-async function engineFindings(given: ServerAddress, rings: RingPlace): Promise<DoctorFinding[]> {
-  const url = addressOfPath(given.url, 'metrics');
-  const subject = given.socketPath === undefined ? withoutSecrets(url).href : given.name;
-  const values = { URL: subject, ENGINE: given.name };
-  const before = await rings.look();
-  const page = await pageAt(given, url).catch(reasonOf);
-  if (typeof page === 'string') {
-    return [finding('engine-no-page', { subject, what: page, values })];
-  }
-  const { engine, moved } = page;
-  if (moved === undefined) {
-    const what = `the page of ${engine} has ${page.page.instead}`;
-    return [finding('engine-uncounted', { subject, what, values })];
-  }
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  const agents = agentsOfPage(before.agents, page, port);
+async function engineFindings(ask: EngineToAsk): Promise<DoctorFinding[]> {
+  const { subject, values, rings, port } = ask;
+  const side = await rings.look();
+  const page = await countedPage(ask);
+  if ('finding' in page) return [page];
+  const agents = agentsOfPage(side.agents, page, port);
   if (agents.length === 0) {
-    const known = [...new Set(before.agents.flatMap(({ engine: one, label }) => (one?.engine ? [label] : [])))];
-    const there = known.length === 0 ? 'no agent with a known engine' : firstThree(known);
-    return [
-      finding('engine-unseen', { subject, what: `no living agent of :${port} at ${rings.name}: ${there}`, values }),
-    ];
+    const what = `no living agent of :${port} at ${rings.name}; ${othersText(side)}`;
+    return [finding('engine-unseen', { subject, what, values })];
   }
+  const compared = await comparedFindings(ask, { page, rings: side, agents });
   const labels = listed(
     agents.map(({ label }) => label),
     3,
   );
-  const compared = await comparedAt({ given, url, rings, port }, { page, before, agents });
+  const { engine } = page;
   return [
     ok('engine', subject, `the page of ${engine} beside ${plural(agents.length, 'agent')} at ${rings.name}: ${labels}`),
-    ...compared.map((one) => ('status' in one ? one : finding('engine-differs', { ...one, values }))),
+    ...compared,
     ...page.beyondRings.map(([what, count]) =>
       finding('engine-failures', { subject, what: `${engine} counts ${what}: ${wholeText(count)}`, values }),
     ),
   ];
 }
 
-interface EngineToAsk {
-  readonly given: ServerAddress;
-  readonly url: URL;
-  readonly rings: RingPlace;
-  readonly port: string;
+function othersText({ agents, withoutSums = 0 }: RingSide): string {
+  const known = [...new Set(agents.flatMap(({ engine, label }) => (engine?.engine ? [label] : [])))];
+  const there = known.length === 0 ? 'none there has a known engine' : `known there: ${firstThree(known)}`;
+  return withoutSums === 0
+    ? there
+    : `${there}; ${plural(withoutSums, 'ring')} without kept sums: serve keeps none, or they are of another user`;
 }
-
-interface BothSides {
-  readonly page: EnginePageSums;
-  readonly before: RingSide;
-  readonly agents: readonly RingAgent[];
-}
-
-type JudgedSum = DoctorFinding | { readonly subject: string; readonly what: string };
 
 /** Reads both sides again where they differ: transfers may go on, and each side counts one at its own time. */
-async function comparedAt({ given, url, rings, port }: EngineToAsk, first: BothSides): Promise<JudgedSum[]> {
-  const judged = ({ page, agents, before }: BothSides, now: BothSides): JudgedSum[] => {
-    const sums = { engine: page.engine, before: movedSum(agents), page: now.page.moved!, after: movedSum(now.agents) };
-    const unknown = before.agents.filter(({ engine, life }) => engine?.engine === undefined && life !== 'dead').length;
-    const { serveStartedMs } = before;
-    return comparedSums(sums).map(({ subject, what, differs }) => {
-      if (differs === 0) return ok('engine-equal', subject, what);
-      const reasons = differenceReasons(differs, { page: now.page, agents: now.agents, unknown, serveStartedMs });
-      return { subject, what: [what, ...reasons].join('; ') };
-    });
-  };
-  const atOnce = judged(first, first);
-  if (atOnce.every((one) => 'status' in one)) return atOnce;
-  const settleMs = Math.min(MOST_SETTLE_MS, SETTLE_MS + (first.before.flushMs ?? 0));
+async function comparedFindings(ask: EngineToAsk, first: BothSides): Promise<DoctorFinding[]> {
+  const atOnce = judged(ask, first, first);
+  if (atOnce.every(({ status }) => status === 'ok')) return atOnce;
+  const { url, subject, values, rings, port } = ask;
+  const settleMs = Math.min(MOST_SETTLE_MS, SETTLE_MS + (first.rings.lagMs ?? 0));
   await pause(settleMs);
-  const page = await pageAt(given, url);
+  const page = await countedPage(ask);
+  if ('finding' in page) return [page];
   await pause(settleMs);
   const after = await rings.look();
-  return judged(first, { page, before: after, agents: agentsOfPage(after.agents, page, port) });
+  const second = { page, rings: after, agents: agentsOfPage(after.agents, page, port) };
+  if (!isAnotherLife(first, second)) return judged(ask, first, second);
+  return [
+    finding('engine-restarted', { subject, what: `${url.host} or an agent of it has restarted meanwhile`, values }),
+  ];
+}
+
+function judged({ values }: EngineToAsk, first: BothSides, now: BothSides): DoctorFinding[] {
+  const { engine, moved } = now.page;
+  const sums = { engine, before: movedSum(first.agents), page: moved!, after: movedSum(now.agents) };
+  const { agents, serveStartedMs } = first.rings;
+  const unknown = agents.filter(({ engine: one, life }) => one?.engine === undefined && life !== 'dead').length;
+  return comparedSums(sums).map(({ subject, what, differs }) => {
+    if (differs === 0) return ok('engine-equal', subject, what);
+    const reasons = differenceReasons(differs, { page: now.page, agents: now.agents, unknown, serveStartedMs });
+    const name = differs < 0 ? 'engine-differs' : 'engine-behind';
+    return finding(name, { subject, what: [what, ...reasons].join('; '), values });
+  });
+}
+
+/** Returns a finding where the page cannot be compared. */
+async function countedPage({ given, url, subject, values }: EngineToAsk): Promise<EnginePageSums | DoctorFinding> {
+  const page = await pageAt(given, url).catch(reasonOf);
+  if (typeof page === 'string') return finding('engine-no-page', { subject, what: page, values });
+  if (page.moved !== undefined) return page;
+  const what = `the page of ${page.engine} has ${page.page.instead}`;
+  return finding('engine-uncounted', { subject, what, values });
 }
 
 /** @throws Error with the reason, if there is no page of an engine */
@@ -149,8 +171,10 @@ export function ringsOfServe(given: ServerAddress, access: ClientAccess): RingPl
     if (answer.agents.some(({ transferUs }) => transferUs === undefined)) {
       throw new Failure(`${given.name} has no sums of times: serve is older than this command`);
     }
-    const flushMs = Math.max(0, ...answer.agents.map(({ flushIntervalMs = 0 }) => flushIntervalMs));
-    return { agents: answer.agents.map(ringAgent), serveStartedMs: answer.startedMs, flushMs };
+    const ofEngines = answer.agents.filter(({ engine, life }) => engine !== undefined && life !== 'dead');
+    const flushMs = Math.max(0, ...ofEngines.map(({ flushIntervalMs = 0 }) => flushIntervalMs));
+    const lagMs = flushMs + answer.collector.drainIntervalMs;
+    return { agents: answer.agents.map(ringAgent), serveStartedMs: answer.startedMs, lagMs };
   };
   return { name: given.name, look };
 }
@@ -159,23 +183,26 @@ export function ringsOfServe(given: ServerAddress, access: ClientAccess): RingPl
 export function ringsOfDirectories(directories: readonly string[]): RingPlace {
   const [options, warn] = [tallyOptions(), warnOnce()];
   const identities = new AgentIdentities({ table: new EngineTable() });
+  const ids = new Map<string, number>();
   const look = (): RingSide => {
-    const kept = directories.flatMap((directory) =>
-      filesBelow(directory, ({ text }) => warn(text)).flatMap((agent) => {
-        const file = path.join(directory, agent);
-        const state = readKeptTally(file, options);
-        return state === undefined ? [] : [{ agent, file, state }];
-      }),
+    const rings = directories.flatMap((directory) =>
+      filesBelow(directory, ({ text }) => warn(text)).map((agent) => ({ agent, file: path.join(directory, agent) })),
     );
+    const kept = rings.flatMap((ring) => {
+      const state = readKeptTally(ring.file, options);
+      return state === undefined ? [] : [{ ...ring, state }];
+    });
     const writers = findWriters(kept.map(({ file }) => file));
-    const agents = kept.map(({ agent, state: { tally, startTimeMs } }, id): RingAgent => {
-      const [pid] = writers[id]!;
+    const agents = kept.map(({ agent, file, state: { tally, startTimeMs } }, i): RingAgent => {
+      const [pid] = writers[i]!;
+      if (!ids.has(file)) ids.set(file, ids.size);
+      const id = ids.get(file)!;
       const life = pid === undefined ? 'unknown' : 'alive';
       const { dropped, ...fields } = fieldsOf(tally);
       const engine = identities.of({ id, agent, pid, life });
       return ringAgent({ ...fields, name: agent, life, startTimeMs, engine, lost: dropped, suspect: false });
     });
-    return { agents };
+    return { agents, withoutSums: rings.length - kept.length };
   };
   return { name: directories.join(', '), look: () => Promise.resolve().then(look) };
 }

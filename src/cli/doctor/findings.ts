@@ -226,7 +226,7 @@ export const FINDINGS = {
     'nixl-otel top --url URL # the agents, and since when',
   ),
   'engine-no-page': problem(
-    'Another program listens there, or an engine that is not in the table of engines.',
+    'Nothing answers there, another program does, or an engine that is not in the table of engines.',
     'curl -s URL # the address at which the engine answers requests',
   ),
   'engine-uncounted': problem(
@@ -235,11 +235,19 @@ export const FINDINGS = {
   ),
   'engine-unseen': problem(
     'The agents of the instance write into another directory or on another host, write no ring, have ended, or have processes that are not visible.',
-    'nixl-otel list --dir DIR # ENGINE has the instance of each agent',
+    'nixl-otel list # on the host of serve: the names have the instance of each agent',
   ),
   'engine-differs': problem(
     'The engine and the rings count the same transfers, each for itself.',
     'nixl-otel doctor --engine ENGINE # again, after a request; then the docs: vllm.md, loss.md',
+  ),
+  'engine-behind': note(
+    'The rings have transfers that the engine does not count yet, or does not count at all: nothing is lost.',
+    'nixl-otel doctor --engine ENGINE # again, after a request',
+  ),
+  'engine-restarted': note(
+    'The engine or an agent of it began anew while doctor compared both, so their sums have no common begin.',
+    'nixl-otel doctor --engine ENGINE # again',
   ),
   'engine-failures': note(
     'NIXL reports no end of a peer, no failed handshake and no failed notification: no ring has them.',

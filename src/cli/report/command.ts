@@ -19,6 +19,9 @@ import { drainIntervalOf } from '../run/ring-size.js';
 import { openRunSource, reportOf } from '../run/run-source.js';
 import path from 'node:path';
 
+/** Only a machine that is busy with much else needs more than milliseconds. */
+const READ_LIMIT_MS = 60_000;
+
 const HELP = `
 PLACE is the directory that a killed run left, any other directory of rings that no process drains, or a report in a
 file of JSON. report drains the rings, and leaves the directory as it is.
@@ -70,7 +73,9 @@ async function reportDirectory(directory: string, files: readonly string[]): Pro
   let exports: RunExports | undefined;
   const taps = new EventTaps(source);
   try {
-    await source.drain();
+    source.drainNow(READ_LIMIT_MS);
+    if (source.snapshot().collector.ticks === 0)
+      throw new Failure(`the rings of ${directory} were not read within a minute`);
     await source.hold();
     taps.take();
     const run = kept?.run ?? { command: [], directory, beginMs: statSync(directory).birthtimeMs };

@@ -29,10 +29,13 @@ export class EventTaps {
     takeAll(this.#memoryTap, this.peaks);
   }
 
-  /** Requires that no other process drained earlier events of the agent. */
-  of({ id, wireVersion }: AgentSnapshot): Pick<WatchedFacts, 'firstTransfer' | 'memoryPeakBytes'> {
+  /**
+   * Requires that no other process drained earlier events of the agent. A ring that was full has refused events, so nothing tells
+   * how much memory it had.
+   */
+  of({ id, wireVersion, foundFull }: AgentSnapshot): Pick<WatchedFacts, 'firstTransfer' | 'memoryPeakBytes'> {
     const firstTransfer = this.#firsts.of(id, wireVersion >= POST_WITH_TRANSFER);
-    return { ...(firstTransfer && { firstTransfer }), memoryPeakBytes: this.peaks.of(id) };
+    return { ...(firstTransfer && { firstTransfer }), ...(foundFull === 0 && { memoryPeakBytes: this.peaks.of(id) }) };
   }
 }
 

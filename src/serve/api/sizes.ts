@@ -26,8 +26,10 @@ export async function sizesAnswer(
   const agents = sizes.map((one) => {
     const { tx, rx } = ways?.of(one.id) ?? {};
     const shared = (sizes: DirectionSizes, way: Way | undefined): DirectionSizes => {
-      const { model } = sizes;
-      const rate = model.kind === 'line' ? model.bytesPerSecond : undefined;
+      const { model, recent } = sizes;
+      // Transfers of a time in which the way changed, or of the time before, went by other ports.
+      const isOfWay = recent.length > 0 && (way?.sinceMs ?? Infinity) <= takenMs - recentMs;
+      const rate = isOfWay && model.kind === 'line' ? model.bytesPerSecond : undefined;
       const portShare = shareOfPorts(rate, way, ways?.ports ?? []);
       return portShare === undefined ? sizes : { ...sizes, portShare };
     };

@@ -111,9 +111,27 @@ it('says which sums differ, and why', async () => {
   expect(failures!.what).toBe('vLLM counts requests whose KV cache expired before a peer had read it: 2');
   page = vllmPage({ ...MOVED, transferUs: MOVED.transferUs - 1 });
   const more = await diagnose(flags);
-  expect(more.findings.filter(({ status }) => status === 'problem')).toMatchObject([
-    { subject: 'sum of times', what: expect.stringMatching(/have 1 µs more; vLLM publishes/) as string },
+  expect(more.code).toBe(0);
+  expect(more.findings.filter(({ status }) => status !== 'ok')).toMatchObject([
+    {
+      status: 'note',
+      finding: 'engine-behind',
+      subject: 'sum of times',
+      what: expect.stringMatching(/have 1 µs more; vLLM publishes/) as string,
+    },
   ]);
+});
+
+it.each([
+  ['restarts', vllmPage({ transfers: 0, bytes: 0, transferUs: 0, postUs: 0 }), 'note', 'engine-restarted'],
+  ['has no transfers any more', 'vllm:num_requests_running 0\n', 'problem', 'engine-uncounted'],
+  ['is no page any more', '', 'problem', 'engine-no-page'],
+])('says so where the engine %s between two looks', async (_, second, status, name) => {
+  const pages = [vllmPage({ ...MOVED, bytes: MOVED.bytes + 1 }), second];
+  const port = await answering(() => pages.shift() ?? second);
+  const serve = await instance(port);
+  const { findings } = await diagnose(['--engine', `http://127.0.0.1:${port}`, '--url', serve]);
+  expect(findings.filter((one) => one.status !== 'ok')).toMatchObject([{ status, finding: name }]);
 });
 
 it('says why nothing can be compared', async () => {
@@ -125,7 +143,9 @@ it('says why nothing can be compared', async () => {
     expect(code).toBe(1);
     return findings.map(({ finding, what }) => `${finding}: ${what}`).join('\n');
   };
-  expect(await found()).toMatch(new RegExp(`^engine-unseen: no living agent of :${port} at .*: vllm :\\d+ decode TP0`));
+  expect(await found()).toMatch(
+    new RegExp(`^engine-unseen: no living agent of :${port} at .*; known there: vllm :\\d+ decode TP0`),
+  );
   page = 'sglang:kv_transfer_total_mb_sum 1\n';
   expect(await found()).toMatch(/^engine-uncounted: the page of SGLang has speed, latency and size of the KV caches/);
   page = 'up 1\n';

@@ -306,10 +306,11 @@ describe('the directory of a run', () => {
       expect(other.drain(drained)).toHaveLength(drained);
       other.close();
     }
-    const report = path.join(directory, 'report.json');
-    expect((await run(['report', directory, '--report', report])).code).toBe(0);
-    const { memoryPeakBytes, firstTransfer } = reportIn(report).agents[0]!;
+    const [report, metrics] = ['report.json', 'report.prom'].map((name) => path.join(temporaryDirectory(), name));
+    expect((await run(['report', directory, '--report', report!, '--report', metrics!])).code).toBe(0);
+    const { memoryPeakBytes, firstTransfer } = reportIn(report!).agents[0]!;
     expect({ memoryPeakBytes, firstTransfer }).toEqual(told);
+    expect(readFileSync(metrics!, 'utf8')).toMatch(/^agent_tx_bytes_total\{.*\} 2048$/m);
   });
 
   it('stays while an agent outlives the command', async () => {

@@ -7,6 +7,7 @@ import { RingWriter } from '../../../src/shm-bridge/index.js';
 import type { AgentSizes } from '../../../src/view/sizes/direction-sizes.js';
 import type { TimeLine } from '../../../src/view/sizes/time-line.js';
 import { drainAll, openTestSource, temporaryDirectory } from '../../support/live.js';
+import type { Way } from '../../../src/way/way.js';
 import { pushAll } from '../../support/rings.js';
 
 const FACTS = { version: '1', hostname: 'gpu-7', directories: [], globs: [], startedMs: 5 };
@@ -74,15 +75,22 @@ test('has each class of each agent: since the start, and in the window', async (
 });
 
 test('has the rate as a share of that of the RDMA port by which the bytes go, where there is a line', async () => {
-  const { watch } = watched({ one: SIZES, short: [4096] });
+  const { watch, source, directory, send } = watched({ one: SIZES, short: [4096] });
   const port = { name: 'mlx5_0/1', device: 'mlx5_0', gigabits: 80 };
   const tx = { kind: 'rdma', ports: [port.name], windows: 9, sure: 'certain', sinceMs: 0 } as const;
-  const ways = { of: () => ({ tx }), ports: [port] };
-  const answer = (await watch.read((reading, slices) => sizesAnswer(reading, FACTS, {}, slices, ways)))!;
-  const named = (name: string): AgentSizes => answer.agents.find((agent) => agent.name === name)!;
+  const sizesBy = async (way: Way) => {
+    const ways = { of: () => ({ tx: way }), ports: [port] };
+    const { agents } = (await watch.read((reading, slices) => sizesAnswer(reading, FACTS, {}, slices, ways)))!;
+    return (name: string): AgentSizes => agents.find((agent) => agent.name === name)!;
+  };
+  expect((await sizesBy(tx))('one').tx, 'nothing moved since the way is seen').not.toHaveProperty('portShare');
+  send('one', SIZES);
+  drainAll(source, directory);
+  const named = await sizesBy(tx);
   expect(named('one').tx.portShare).toBeCloseTo(0.1, 2);
   expect(named('one').rx).not.toHaveProperty('portShare');
   expect(named('short').tx).not.toHaveProperty('portShare');
+  expect((await sizesBy({ ...tx, sinceMs: Date.now() }))('one').tx, 'another way').not.toHaveProperty('portShare');
 });
 
 test('has distributions of one agent only if it is asked for', async () => {
