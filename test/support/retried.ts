@@ -15,7 +15,9 @@ class RetriedTests implements Reporter {
       .filter((test) => test.diagnostic()!.retryCount > 0)
       .flatMap((test) => [
         `  ${test.module.relativeModuleId} > ${test.fullName}`,
-        ...(test.result().errors ?? []).flatMap(({ message, stack }) => ownLines(stack ?? message)),
+        ...(test.result().errors ?? []).flatMap(({ message, stack, diff = '' }) =>
+          ownLines(`${stack ?? message}\n${diff}`),
+        ),
       ]);
     if (lines.length > 0)
       console.log(['tests that passed at the second try, with the first failure:', ...lines, ''].join('\n'));
