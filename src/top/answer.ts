@@ -1,14 +1,9 @@
 /** Answers of /api/v1/agents as agents of top. Pure. */
 import { oneLine } from '../ground/one-line.js';
-import { type AgentData, type AgentsAnswer, API } from '../view/answers/answer.js';
+import type { AgentData, AgentsAnswer } from '../view/answers/answer.js';
 import { verdictInput } from '../view/answers/verdict-input.js';
 import { withIds } from '../view/slowness/slow-facts.js';
 import type { Facts, TopAgent } from './sampler.js';
-
-/** Returns true for an answer of this package: other servers may have the same address. */
-export function isAgentsAnswer(json: unknown): json is AgentsAnswer {
-  return typeof json === 'object' && json !== null && 'api' in json && json.api === API;
-}
 
 /** Another process of serve has other agents under the same ids. */
 export function idOf({ startedMs }: Pick<AgentsAnswer, 'startedMs'>, id: number | string): string {

@@ -1,12 +1,12 @@
 /** The history of serve as points, of one host or of several. Pure. */
-import { API } from '../view/answers/answer.js';
+import { isAnswerWith } from '../view/answers/answer.js';
 import { type Column, type CountColumns, type HistoryAnswer, tallyAt } from '../view/answers/history-answer.js';
 import { PRESENT_MS } from '../view/verdict/trouble-watch.js';
 import { idOf } from './answer.js';
 import type { Past, PastPoint, TimedCounts, PastValues } from './points.js';
 
 export function isHistoryAnswer(json: unknown): json is HistoryAnswer {
-  return typeof json === 'object' && json !== null && 'api' in json && json.api === API && 'agentTimesMs' in json;
+  return isAnswerWith(json, 'agentTimesMs');
 }
 
 export function pastOf(answer: HistoryAnswer): Past {

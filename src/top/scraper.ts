@@ -1,14 +1,14 @@
 /** Samples from a running serve, or from any other exposition of the same metrics, over HTTP. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parsedJson, reasonOf } from '../ground/errors.js';
-import { AGENTS_PATH, type AgentsAnswer } from '../view/answers/answer.js';
+import { AGENTS_PATH, type AgentsAnswer, isAgentsAnswer } from '../view/answers/answer.js';
 import { HISTORY_PATH } from '../view/answers/history-answer.js';
 import { INCIDENTS_PATH, isIncidentsAnswer } from '../view/answers/incidents-answer.js';
 import { isSizesAnswer, SIZES_PATH } from '../view/answers/sizes-answer.js';
 import { type ClientAccess, HttpClient, isSuccess, refusalText } from '../view/client/client.js';
 import { type ServerAddress, withoutSecrets } from '../view/client/server-address.js';
 import { ExitCode, Failure } from '../process/failure.js';
-import { agentsOf, factsOf, idAtServe, idOf, isAgentsAnswer } from './answer.js';
+import { agentsOf, factsOf, idAtServe, idOf } from './answer.js';
 import { agentsIn } from './exposition.js';
 import { isHistoryAnswer, pastOf } from './past.js';
 import { noIncidents, type TopIncidents } from './incidents.js';

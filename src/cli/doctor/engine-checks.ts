@@ -1,5 +1,4 @@
 /** Compares the page of metrics of an engine with the rings of its agents: what serve has of them, or its state files. */
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../ground/errors.js';
 import { listed, plural, wholeText } from '../../ground/figures/figure.js';
@@ -12,22 +11,20 @@ import {
   movedSum,
   type RingAgent,
 } from '../../engines/engine-comparison.js';
-import { enginePageSums, type EnginePageSums } from '../../engines/engine-page.js';
+import { enginePageSums, type EnginePageSums, type PageMoved } from '../../engines/engine-page.js';
 import { EngineTable } from '../../engines/identify.js';
 import { AgentIdentities } from '../../instrumentation/agents/agent-identities.js';
-import { tallyOptions } from '../../mapping/tally-options.js';
 import { Failure } from '../../process/failure.js';
 import { warnOnce } from '../../process/output.js';
-import { readKeptTally } from '../../shm-bridge/kept-tally.js';
 import { findWriters } from '../../shm-bridge/ring.js';
-import { AGENTS_PATH, type AgentsAnswer, API } from '../../view/answers/answer.js';
+import { AGENTS_PATH, isAgentsAnswer } from '../../view/answers/answer.js';
 import type { DoctorFinding } from '../../view/answers/doctor-finding.js';
 import { type ClientAccess, HttpClient, isSuccess, refusalText } from '../../view/client/client.js';
 import { serveAnswer } from '../../view/client/serve-answer.js';
 import { addressOfPath, type ServerAddress, withoutSecrets } from '../../view/client/server-address.js';
-import { type AgentModel, labelOfAgent, requestsOf, type ServedAgent } from '../../view/model/agent-model.js';
+import { type AgentModel, labelOfAgent, requestsOf } from '../../view/model/agent-model.js';
 import { fieldsOf } from '../../view/model/from-tally.js';
-import { filesBelow } from '../../view/rings/ring-files.js';
+import { keptRings } from '../kept-rings.js';
 import type { Examination } from './checks.js';
 import { finding, firstThree, ok } from './finding.js';
 
@@ -61,7 +58,11 @@ interface EngineToAsk {
   readonly port: string;
 }
 
+/** A page that can be compared. */
+type CountedPage = EnginePageSums & { readonly moved: PageMoved };
+
 interface BothSides extends EngineLook {
+  readonly page: CountedPage;
   readonly rings: RingSide;
 }
 
@@ -108,7 +109,7 @@ function othersText({ agents, withoutSums = 0 }: RingSide): string {
     : `${there}; ${plural(withoutSums, 'ring')} without kept sums: serve keeps none, or they are of another user`;
 }
 
-/** Reads both sides again where they differ: transfers may go on, and each side counts one at its own time. */
+/** Reads both sides again where they differ: transfers may continue, and each side counts them at its own time. */
 async function comparedFindings(ask: EngineToAsk, first: BothSides): Promise<DoctorFinding[]> {
   const atOnce = judged(ask, first, first);
   if (atOnce.every(({ status }) => status === 'ok')) return atOnce;
@@ -128,7 +129,7 @@ async function comparedFindings(ask: EngineToAsk, first: BothSides): Promise<Doc
 
 function judged({ values }: EngineToAsk, first: BothSides, now: BothSides): DoctorFinding[] {
   const { engine, moved } = now.page;
-  const sums = { engine, before: movedSum(first.agents), page: moved!, after: movedSum(now.agents) };
+  const sums = { engine, before: movedSum(first.agents), page: moved, after: movedSum(now.agents) };
   const { agents, serveStartedMs } = first.rings;
   const unknown = agents.filter(({ engine: one, life }) => one?.engine === undefined && life !== 'dead').length;
   return comparedSums(sums).map(({ subject, what, differs }) => {
@@ -140,10 +141,11 @@ function judged({ values }: EngineToAsk, first: BothSides, now: BothSides): Doct
 }
 
 /** Returns a finding where the page cannot be compared. */
-async function countedPage({ given, url, subject, values }: EngineToAsk): Promise<EnginePageSums | DoctorFinding> {
+async function countedPage({ given, url, subject, values }: EngineToAsk): Promise<CountedPage | DoctorFinding> {
   const page = await pageAt(given, url).catch(reasonOf);
   if (typeof page === 'string') return finding('engine-no-page', { subject, what: page, values });
-  if (page.moved !== undefined) return page;
+  const { moved } = page;
+  if (moved !== undefined) return { ...page, moved };
   const what = `the page of ${page.engine} has ${page.page.instead}`;
   return finding('engine-uncounted', { subject, what, values });
 }
@@ -163,9 +165,8 @@ async function pageAt(given: ServerAddress, url: URL): Promise<EnginePageSums> {
 }
 
 export function ringsOfServe(given: ServerAddress, access: ClientAccess): RingPlace {
-  const isAnswer = (json: unknown): json is AgentsAnswer<ServedAgent> =>
-    (json as Partial<AgentsAnswer> | null)?.api === API;
-  const question = { path: AGENTS_PATH, parameters: { agents: 'all', detail: 'none' }, what: 'agents', isAnswer };
+  const parameters = { agents: 'all', detail: 'none' };
+  const question = { path: AGENTS_PATH, parameters, what: 'agents', isAnswer: isAgentsAnswer };
   const look = async (): Promise<RingSide> => {
     const answer = await serveAnswer(given, access, question);
     if (answer.agents.some(({ transferUs }) => transferUs === undefined)) {
@@ -181,19 +182,14 @@ export function ringsOfServe(given: ServerAddress, access: ClientAccess): RingPl
 
 /** The sums that serve keeps beside the rings, before it moves their read positions. */
 export function ringsOfDirectories(directories: readonly string[]): RingPlace {
-  const [options, warn] = [tallyOptions(), warnOnce()];
+  const warn = warnOnce();
   const identities = new AgentIdentities({ table: new EngineTable() });
   const ids = new Map<string, number>();
   const look = (): RingSide => {
-    const rings = directories.flatMap((directory) =>
-      filesBelow(directory, ({ text }) => warn(text)).map((agent) => ({ agent, file: path.join(directory, agent) })),
-    );
-    const kept = rings.flatMap((ring) => {
-      const state = readKeptTally(ring.file, options);
-      return state === undefined ? [] : [{ ...ring, state }];
-    });
-    const writers = findWriters(kept.map(({ file }) => file));
-    const agents = kept.map(({ agent, file, state: { tally, startTimeMs } }, i): RingAgent => {
+    const rings = keptRings(directories, warn);
+    const counted = rings.flatMap(({ agent, file, kept }) => (kept === undefined ? [] : [{ agent, file, ...kept }]));
+    const writers = findWriters(counted.map(({ file }) => file));
+    const agents = counted.map(({ agent, file, tally, startTimeMs }, i): RingAgent => {
       const [pid] = writers[i]!;
       if (!ids.has(file)) ids.set(file, ids.size);
       const id = ids.get(file)!;
@@ -202,7 +198,7 @@ export function ringsOfDirectories(directories: readonly string[]): RingPlace {
       const engine = identities.of({ id, agent, pid, life });
       return ringAgent({ ...fields, name: agent, life, startTimeMs, engine, lost: dropped, suspect: false });
     });
-    return { agents, withoutSums: rings.length - kept.length };
+    return { agents, withoutSums: rings.length - counted.length };
   };
   return { name: directories.join(', '), look: () => Promise.resolve().then(look) };
 }

@@ -69,3 +69,12 @@ export interface AgentsAnswer<Agent extends ServedAgent = AgentData> {
 export type AgentData = ServedAgent & WithKnown<'transferTimesUs' | 'postTimesUs' | 'txSizes' | 'rxSizes'>;
 /** The one agent of an answer to `agent=ID`. */
 export type AgentDetail = AgentData & WithKnown<'path' | 'attributes'>;
+
+/** Returns true for an answer of this package that has the field: other servers may have the same address. */
+export function isAnswerWith(json: unknown, field: string): boolean {
+  return typeof json === 'object' && json !== null && 'api' in json && json.api === API && field in json;
+}
+
+export function isAgentsAnswer(json: unknown): json is AgentsAnswer {
+  return isAnswerWith(json, 'api');
+}

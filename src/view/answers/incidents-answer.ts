@@ -1,6 +1,6 @@
 /** The answer of /api/v1/incidents: serve makes it, the live page and commands read it. docs/json.md describes it for others. */
 import type { Incident } from '../incidents/incident.js';
-import { type AgentsAnswer, API } from './answer.js';
+import { type AgentsAnswer, isAnswerWith } from './answer.js';
 
 /** Path below the address of the page. */
 export const INCIDENTS_PATH = 'api/v1/incidents';
@@ -10,7 +10,6 @@ export interface IncidentsAnswer extends Pick<AgentsAnswer, 'api' | 'version' | 
   readonly incidents: readonly Incident[];
 }
 
-/** Returns true for an answer of this package: other servers may have the same address. */
 export function isIncidentsAnswer(json: unknown): json is IncidentsAnswer {
-  return typeof json === 'object' && json !== null && 'api' in json && json.api === API && 'incidents' in json;
+  return isAnswerWith(json, 'incidents');
 }

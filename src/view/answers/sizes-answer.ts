@@ -1,7 +1,7 @@
 /** The answer of /api/v1/sizes: serve makes it, the live page, top and list read it. docs/json.md describes it for others. */
 import type { AgentSizes } from '../sizes/direction-sizes.js';
 import type { Ways } from '../../way/way.js';
-import { type AgentsAnswer, API } from './answer.js';
+import { type AgentsAnswer, isAnswerWith } from './answer.js';
 
 /** Path below the address of the page. */
 export const SIZES_PATH = 'api/v1/sizes';
@@ -20,7 +20,6 @@ export interface SizesAnswer extends Pick<AgentsAnswer, 'api' | 'version' | 'hos
   readonly unlisted: number;
 }
 
-/** Returns true for an answer of this package: other servers may have the same address. */
 export function isSizesAnswer(json: unknown): json is SizesAnswer {
-  return typeof json === 'object' && json !== null && 'api' in json && json.api === API && 'recentMs' in json;
+  return isAnswerWith(json, 'recentMs');
 }
