@@ -38,6 +38,8 @@ export async function openPipeline(
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
   warnOfNoEffect(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
+  const identify = (agents: readonly IdentifiedAgent[], slices: TimeSlices): Promise<void> =>
+    builderMetrics.agentAttributes.identities.prepare(agents, slices);
   const feed = new LateFeed();
   const labels = exporterLabels(settings.exporter);
   const exportLogs = new Map([...labels].map(([name, label]) => [name, new ExportLog(label)]));
@@ -77,9 +79,10 @@ export async function openPipeline(
       allocatePages,
       removeEndedAfterMs,
     });
-    sourceFeed = new SourceFeed(source, logger, profile.hasOwnMetrics ? serveState : undefined);
-    const { identities } = builderMetrics.agentAttributes;
-    sourceFeed.prepare = (agents, slices) => identities.prepare(agents, slices);
+    sourceFeed = new SourceFeed(source, logger, {
+      serveState: profile.hasOwnMetrics ? serveState : undefined,
+      prepare: identify,
+    });
     builderMetrics.attach(sourceFeed.source);
     feed.attach(sourceFeed);
     // Opens all rings before the first scrape: an agent's start time after a scrape would let Prometheus count its sums twice.
@@ -112,8 +115,7 @@ export async function openPipeline(
     attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),
     engineOf: (agent: IdentifiedAgent) => builderMetrics.agentAttributes.identities.of(agent),
     /** Lets engineOf() read nothing. */
-    identify: (agents: readonly IdentifiedAgent[], slices: TimeSlices) =>
-      builderMetrics.agentAttributes.identities.prepare(agents, slices),
+    identify,
     failingExporters: () =>
       outputs.flatMap(({ name, failing }) => {
         const failure = failing?.();

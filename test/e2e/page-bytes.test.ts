@@ -43,7 +43,7 @@ function pagesOf(directory: string, options: NixlMetricProducerOptions) {
   const { source: sourceOptions, ...profile } = producerSettings({ ...options, directories: directory });
   const builderMetrics = BuilderMetrics.of(profile, diag);
   const source = openSource({ ...sourceOptions, ...builderMetrics.wants, deadTtlMs: 600_000 });
-  const sourceFeed = new SourceFeed(source, diag, profile.hasOwnMetrics ? serveState : undefined);
+  const sourceFeed = new SourceFeed(source, diag, { serveState: profile.hasOwnMetrics ? serveState : undefined });
   const feed = new LateFeed();
   const producer = new NixlMetricProducer({}, new Inside({ ...profile, feed, builderMetrics, bothBuckets: true }));
   builderMetrics.attach(source);

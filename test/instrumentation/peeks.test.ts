@@ -3,6 +3,7 @@ import { diag } from '@opentelemetry/api';
 import { expect, it, onTestFinished } from 'vitest';
 import { SourceFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
 import { TimeSlices } from '../../src/ground/time-slices.js';
+import type { AgentSnapshot } from '../../src/ground/tally.js';
 import { startTransferSource } from '../cli/command.js';
 import { openTestSource, temporaryDirectory } from '../support/live.js';
 import { until } from '../support/until.js';
@@ -20,17 +21,17 @@ it('a dead agent does not wait for the next peek in slices', async () => {
 
 it('agents are prepared before a peek or a collect in slices has them', async () => {
   const directory = temporaryDirectory();
-  const feed = new SourceFeed(openTestSource([directory]), diag);
+  const prepared: string[][] = [];
+  const prepare = async (agents: readonly AgentSnapshot[], slices: TimeSlices): Promise<void> => {
+    await slices.turn();
+    prepared.push(agents.map(({ agent }) => agent));
+  };
+  const feed = new SourceFeed(openTestSource([directory]), diag, { prepare });
   onTestFinished(() => feed.close());
   startTransferSource(['--dir', directory, '--agents', '1', '--seconds', '0']);
   await until(() => feed.peek()!.agents.length === 1);
   const reader = {};
   feed.join(reader);
-  const prepared: string[][] = [];
-  feed.prepare = async (agents, slices) => {
-    await slices.turn();
-    prepared.push(agents.map(({ agent }) => agent));
-  };
   const names = (await feed.peekInSlices(new TimeSlices()))!.agents.map(({ agent }) => agent);
   expect(prepared).toEqual([names]);
   await feed.collect(reader, { slices: new TimeSlices() });

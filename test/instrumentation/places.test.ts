@@ -130,7 +130,7 @@ function feedAt(options: Omit<SourceOptions, 'tally'>): { feed: SourceFeed; afte
   let now = 0;
   const logger = diag.createComponentLogger({ namespace: 'test' });
   const source = openSource({ ...options, tally: tallyOptions() });
-  const feed = new SourceFeed(source, logger, undefined, () => now);
+  const feed = new SourceFeed(source, logger, { now: () => now });
   closers.push(() => feed.close());
   return { feed, after: (ms) => void (now = ms) };
 }

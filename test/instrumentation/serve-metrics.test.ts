@@ -29,7 +29,7 @@ function stateAt(n: number): ServeState {
 it('deltas begin at the previous collect', async () => {
   const { source: sourceOptions, ...profile } = producerSettings({ directories: temporaryDirectory() });
   let collects = 0;
-  const feed = new SourceFeed(openSource(sourceOptions), diag, () => stateAt(++collects));
+  const feed = new SourceFeed(openSource(sourceOptions), diag, { serveState: () => stateAt(++collects) });
   onTestFinished(() => feed.close());
   const builderMetrics = BuilderMetrics.of(profile, diag);
   onTestFinished(() => builderMetrics.close());

@@ -81,10 +81,18 @@ const CHECK_INTERVAL_MS = 30_000;
 
 const STARTING_INTERVAL_MS = 10_000;
 
+interface FeedOptions {
+  /** Called at each collect. */
+  readonly serveState?: (() => ServeState) | undefined;
+  /** Reads facts about the agents of a snapshot in slices, before others use it. */
+  readonly prepare?: ((agents: readonly AgentSnapshot[], slices: TimeSlices) => Promise<void>) | undefined;
+  /** Returns milliseconds of a monotonic clock. */
+  readonly now?: () => number;
+}
+
 export class SourceFeed implements SnapshotFeed {
   readonly source: RingSource;
-  /** Reads facts about the agents of a snapshot in slices, before others use it. */
-  prepare: ((agents: readonly AgentSnapshot[], slices: TimeSlices) => Promise<void>) | undefined;
+  readonly #prepare: FeedOptions['prepare'];
   readonly #log: DiagOnce;
   readonly #recoveryLog: RecoveryLog;
   readonly #unseenLives: UnseenLives;
@@ -104,9 +112,10 @@ export class SourceFeed implements SnapshotFeed {
   /** Totals and recovered counts at end(). */
   #last: { readonly snapshot: FeedSnapshot; readonly recovered: ReadonlyMap<number, RecoveredCounts> } | undefined;
 
-  /** `serveState`: called at each collect. `now`: milliseconds of a monotonic clock. */
-  constructor(source: RingSource, logger: DiagLogger, serveState?: () => ServeState, now = () => performance.now()) {
+  constructor(source: RingSource, logger: DiagLogger, options: FeedOptions = {}) {
+    const { serveState, prepare, now = () => performance.now() } = options;
     this.source = source;
+    this.#prepare = prepare;
     this.#log = new DiagOnce(logger);
     this.#recoveryLog = new RecoveryLog(logger, (agentId) => this.recovered(agentId));
     this.#serveState = serveState;
@@ -142,7 +151,7 @@ export class SourceFeed implements SnapshotFeed {
     const own = this.#readers.get(reader);
     if (slices === undefined || own === undefined) return this.#snapshotFor(reader, wants);
     const snapshot = await own.snapshotInSlices(slices, wants);
-    await this.prepare?.(snapshot?.agents ?? [], slices);
+    await this.#prepare?.(snapshot?.agents ?? [], slices);
     return snapshot === undefined || this.source.closed ? this.#last?.snapshot : this.#noted(snapshot);
   }
 
@@ -179,7 +188,7 @@ export class SourceFeed implements SnapshotFeed {
   async peekInSlices(slices: TimeSlices, wants?: SnapshotWants): Promise<FeedSnapshot | undefined> {
     if (this.source.closed) return this.#last?.snapshot;
     const snapshot = await this.source.snapshotInSlices(slices, wants);
-    await this.prepare?.(snapshot?.agents ?? [], slices);
+    await this.#prepare?.(snapshot?.agents ?? [], slices);
     return snapshot === undefined || this.source.closed ? undefined : this.#peeked(snapshot);
   }
 
