@@ -7,7 +7,8 @@ import type { Finding } from '../../view/verdict/types.js';
 
 type Kind = Omit<FindingCount, 'count'>;
 
-const OF_SLOWNESS: readonly string[] = [
+/** Kinds that the judge of slowness finds. */
+export const SLOWNESS_KINDS: readonly string[] = [
   'slow-transfers',
   'slow-posts',
   'late-completion',
@@ -32,7 +33,7 @@ export function findingCounts(
 
 /** The kinds of slowness alone. */
 export function slownessCounts(facts: readonly SlowFact[], takenMs: number): readonly FindingCount[] {
-  const kinds = COUNTED_FINDINGS.filter(({ kind }) => OF_SLOWNESS.includes(kind));
+  const kinds = COUNTED_FINDINGS.filter(({ kind }) => SLOWNESS_KINDS.includes(kind));
   return findingCounts(slowFindings({ slowness: facts, takenMs }), kinds);
 }
 

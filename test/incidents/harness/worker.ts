@@ -1,4 +1,5 @@
 /** Runs cases that the parent process sends, and sends their scores back. */
+import { SLOWNESS_KINDS } from '../../../src/serve/incidents/finding-counts.js';
 import type { SlowFact } from '../../../src/view/slowness/slow-facts.js';
 import type { Case } from '../cases.js';
 import { caseNamed } from './case-named.js';
@@ -42,18 +43,9 @@ process.on('message', ({ name, seed = SEED, recordings, dump = false }: Task) =>
 // Ends when the parent does.
 process.on('disconnect', () => process.exit());
 
-const JUDGED_KINDS: readonly string[] = [
-  'slow-transfers',
-  'slow-posts',
-  'late-completion',
-  'busy',
-  'cold-start',
-  'uneven',
-];
-
 /** Returns the case as the judge of slowness can meet it, which says nothing of what else happens. */
 function judgedAlone(one: Case): Case {
-  const isJudged = ({ kind }: { readonly kind: string }): boolean => JUDGED_KINDS.includes(kind);
+  const isJudged = ({ kind }: { readonly kind: string }): boolean => SLOWNESS_KINDS.includes(kind);
   return { ...one, alarms: one.alarms.filter(isJudged), notes: one.notes.filter(isJudged) };
 }
 
