@@ -77,8 +77,8 @@ export function rateOfPort({ gigabits }: RdmaPort): number | undefined {
 }
 
 /**
- * Returns a rate of the agent as a share of the rates of its RDMA ports together; undefined unless its bytes certainly go by RDMA
- * alone, by ports whose rates are visible.
+ * Returns a rate of the agent as a share of the rates of its RDMA ports together. Returns undefined unless its bytes certainly go
+ * by RDMA alone and the rate of each of its ports is visible.
  */
 export function shareOfPorts(
   bytesPerSecond: number | undefined,
@@ -86,10 +86,10 @@ export function shareOfPorts(
   ports: readonly RdmaPort[],
 ): number | undefined {
   if (bytesPerSecond === undefined || way?.kind !== 'rdma' || way.sure !== 'certain') return undefined;
-  const rates = way.ports.map((name) => rateOfPort(ports.find((port) => port.name === name) ?? { name, device: '' }));
-  const known = rates.filter((rate) => rate !== undefined && rate > 0) as number[];
-  if (known.length === 0 || known.length < rates.length) return undefined;
-  return bytesPerSecond / known.reduce((sum, rate) => sum + rate, 0);
+  const rateByName = new Map(ports.map((port) => [port.name, rateOfPort(port)]));
+  const rates = way.ports.map((name) => rateByName.get(name) ?? 0);
+  if (rates.length === 0 || rates.includes(0)) return undefined;
+  return bytesPerSecond / rates.reduce((sum, rate) => sum + rate, 0);
 }
 
 /** Returns `tcp by eth0`, `rdma by mlx5_0/1`, `storage`, `neither`; undefined if it is unknown. */

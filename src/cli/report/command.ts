@@ -14,7 +14,7 @@ import { note, print } from '../../process/output.js';
 import { EventTaps } from '../run/event-taps.js';
 import { METRICS_ENDING, reportFile, writeReport } from '../run/report-files.js';
 import { keptFacts } from '../run/run-directory.js';
-import { RunExports } from '../run/run-exports.js';
+import { RunExports, type RingsOfRun } from '../run/run-exports.js';
 import { drainIntervalOf } from '../run/ring-size.js';
 import { openRunSource, reportOf } from '../run/run-source.js';
 import path from 'node:path';
@@ -68,9 +68,7 @@ function reportIn(file: string): RunReport {
 async function reportDirectory(directory: string, files: readonly string[]): Promise<void> {
   const kept = keptFacts(directory);
   const rings = { directory: kept?.rings ?? directory, drainIntervalMs: drainIntervalOf(0) };
-  const needsMetrics = files.some((file) => path.extname(file) === METRICS_ENDING);
   const source = openRunSource(rings);
-  let exports: RunExports | undefined;
   const taps = new EventTaps(source);
   try {
     source.drainNow(READ_LIMIT_MS);
@@ -85,15 +83,23 @@ async function reportDirectory(directory: string, files: readonly string[]): Pro
       ...(agent.life !== 'alive' && { mayMissMs: flushIntervalMs }),
     }));
     print(reportText(report).trimEnd());
-    // Exports drain the rings themselves: after this source, whose state they continue, and not in its place.
+    // The exports of metrics drain the rings, too: they must continue the state of this source.
     source.close();
-    exports = needsMetrics ? await RunExports.open({}, ['prometheus'], rings) : undefined;
-    await writeReport(report, files, exports && (() => exports!.text()));
+    await writeWithMetrics(report, files, rings);
   } catch (error) {
     throw error instanceof Failure ? error : new Failure(`no report of ${directory}: ${reasonOf(error)}`);
   } finally {
-    await exports?.close();
     source.close();
   }
   if (kept !== undefined) note(`rm -r ${directory} removes what the run left`);
+}
+
+async function writeWithMetrics(report: RunReport, files: readonly string[], rings: RingsOfRun): Promise<void> {
+  const needsMetrics = files.some((file) => path.extname(file) === METRICS_ENDING);
+  const exports = needsMetrics ? await RunExports.open({}, ['prometheus'], rings) : undefined;
+  try {
+    await writeReport(report, files, exports && (() => exports.text()));
+  } finally {
+    await exports?.close();
+  }
 }

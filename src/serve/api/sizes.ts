@@ -25,20 +25,23 @@ export async function sizesAnswer(
   const sizes = await agentSizesIn(reading, slices, { agents: shown, details: id !== undefined });
   const agents = sizes.map((one) => {
     const { tx, rx } = ways?.of(one.id) ?? {};
-    const shared = (sizes: DirectionSizes, way: Way | undefined): DirectionSizes => {
-      const { model, recent } = sizes;
+    const withShare = (direction: DirectionSizes, way: Way | undefined): DirectionSizes => {
       // Transfers of a time in which the way changed, or of the time before, went by other ports.
-      const isOfWay = recent.length > 0 && (way?.sinceMs ?? Infinity) <= takenMs - recentMs;
-      const rate = isOfWay && model.kind === 'line' ? model.bytesPerSecond : undefined;
-      const portShare = shareOfPorts(rate, way, ways?.ports ?? []);
-      return portShare === undefined ? sizes : { ...sizes, portShare };
+      const isOfWay = direction.recent.length > 0 && way !== undefined && way.sinceMs <= takenMs - recentMs;
+      const portShare = isOfWay ? shareOfPorts(rateOf(direction), way, ways?.ports ?? []) : undefined;
+      return portShare === undefined ? direction : { ...direction, portShare };
     };
     return {
       ...one,
-      ...{ tx: shared(one.tx, tx), rx: shared(one.rx, rx) },
+      tx: withShare(one.tx, tx),
+      rx: withShare(one.rx, rx),
       ...((tx ?? rx) && { way: { ...(tx && { tx }), ...(rx && { rx }) } }),
     };
   });
   const unlisted = asked.length - shown.length;
   return { api: API, version, hostname, startedMs, takenMs, recentMs, agents, unlisted };
+}
+
+function rateOf({ model }: DirectionSizes): number | undefined {
+  return model.kind === 'line' ? model.bytesPerSecond : undefined;
 }

@@ -11,7 +11,7 @@ const SECRET_NAME = new RegExp(SECRET_WORDS, 'i');
 const PLAIN_VALUE = /^(?:[\d.]+|true|false|yes|no|on|off|none|auto)$/i;
 /** A shorter one would be found in other words. */
 const LEAST_LENGTH = 4;
-/** A shorter one is replaced only where it is a word of its own. */
+/** A shorter one is replaced only where it is a whole word. */
 const LONG_ENOUGH = 8;
 
 /** Up to the last @: an address that was refused may have more than one. */
@@ -20,12 +20,9 @@ const USER_WITHOUT_SCHEME = /(?<![^\s"'<>/@:=])[^\s"'<>/@:=]{1,200}:[^\s"'<>/@]{
 const QUERY_VALUE = /([?&][^\s"'<>=&#]{0,200}=)[^\s"'<>&#]+/g;
 const SCHEME_OF_CREDENTIALS = /\b(Bearer|Basic)\s+[\w.~+/=-]{4,}/gi;
 /** `api_key=`, `"secret_key": "`, `X-Api-Key: `, `--api-key `. Lengths are bounded: names of files and answers are not. */
-const NAMED = String.raw`(?<![\w.-])[\w.-]{0,60}(?:${SECRET_WORDS})[\w.-]{0,60}`;
-const ASSIGNED = new RegExp(String.raw`(${NAMED}(?:["']?\s{0,3}[:=]\s{0,3}["']?))(?!\s)[^\s"'<>&]+`, 'gi');
-const OF_FLAG = new RegExp(
-  String.raw`(--${NAMED.replace(String.raw`(?<![\w.-])`, '')}\s{1,3})[^\s"'<>-][^\s"'<>]*`,
-  'gi',
-);
+const NAMED = String.raw`[\w.-]{0,60}(?:${SECRET_WORDS})[\w.-]{0,60}`;
+const ASSIGNED = new RegExp(String.raw`((?<![\w.-])${NAMED}(?:["']?\s{0,3}[:=]\s{0,3}["']?))(?!\s)[^\s"'<>&]+`, 'gi');
+const OF_FLAG = new RegExp(String.raw`(--${NAMED}\s{1,3})[^\s"'<>-][^\s"'<>]*`, 'gi');
 
 export class Secrets {
   /** Longest first: one may be a part of another. */
