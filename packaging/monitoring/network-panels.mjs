@@ -2,7 +2,7 @@
 import { graph, line } from './dashboard.mjs';
 import { by } from './queries.mjs';
 
-/** Of a port, by the direction that agents name. */
+/** Counters of a port, by the direction as agents have it. */
 const PORT_BYTES = {
   transmit: 'node_infiniband_port_data_transmitted_bytes_total',
   receive: 'node_infiniband_port_data_received_bytes_total',
@@ -69,7 +69,7 @@ export function networkPanels(queries, range) {
     graph('Bytes of agents and interfaces', beside('interfaces', INTERFACE_BYTES, `{device!~"${NOT_PHYSICAL}"}`), {
       unit: 'Bps',
       fill: 0,
-      description: `Of network interfaces without bridges, bonds and those of containers. RDMA does not count here, TCP does. ${NEEDS_NODE_EXPORTER}`,
+      description: `Counts network interfaces, but no bridges, bonds or interfaces of containers. Bytes of TCP are in it, bytes of RDMA are not. ${NEEDS_NODE_EXPORTER}`,
     }),
     graph('Load of RDMA ports', Object.entries(PORT_BYTES).map(loadOf), {
       unit: 'percentunit',

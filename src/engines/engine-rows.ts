@@ -13,9 +13,9 @@ export interface Launch {
   readonly argv: readonly string[];
 }
 
-/** Series of an engine's own page of metrics whose sums are those of the rings of its agents. */
+/** Names of an engine's own series with the same sums as the rings of its agents. */
 export interface EngineSeries {
-  /** Part of the engine whose agents they count. */
+  /** Part of the engine; these series count its agents alone. */
   readonly part: string;
   readonly transfers: string;
   readonly bytes: string;
@@ -153,7 +153,7 @@ export const ENGINES: readonly EngineRow[] = [
     engine: 'lmcache',
     page: {
       prefix: 'lmcache:',
-      instead: 'times and speeds of its own reads and writes, lmcache:p2p_* and lmcache:remote_*',
+      instead: 'times and speeds of reads and writes by LMCache, lmcache:p2p_* and lmcache:remote_*',
     },
     command: /(?:^|[/ ])lmcache(?:_server|_controller)?(?: |$)|(?:^| )-m lmcache\b/,
     about: (launch) => ({ instance: port(launch.flag('--port')) }),

@@ -11,7 +11,7 @@ const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)/s;
 const LABEL = /([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"/gs;
 const SPECIAL: Readonly<Record<string, number>> = { '+Inf': Infinity, Inf: Infinity, '-Inf': -Infinity, NaN: NaN };
 
-/** Skips metrics that are not wanted, before it looks at their labels, and lines that are no series. */
+/** Returns the wanted series. Lines that are no series are left out; labels of unwanted ones are not parsed. */
 export function* exposedSamples(exposition: string, isWanted: (name: string) => boolean): Generator<ExposedSample> {
   for (const line of exposition.split('\n')) {
     const [, name = '', labels = '', text] = LINE.exec(line) ?? [];

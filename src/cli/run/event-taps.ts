@@ -1,4 +1,4 @@
-/** What the events of a run tell besides their sums: the first transfer of each agent, and its memory at its peak. */
+/** Facts from single events that sums do not have: the first transfer of each agent, and its memory at its peak. */
 import type { AgentSnapshot } from '../../ground/tally.js';
 import type { WatchedFacts } from '../../report/build-report.js';
 import type { EventTap, RingSource } from '../../shm-bridge/source.js';
@@ -11,7 +11,7 @@ const MEMORY_CAPACITY = 1_048_576;
 /** Wire version from which a post is written with its transfer. */
 const POST_WITH_TRANSFER = 4;
 
-/** Must be made before the source drains what it tells of. */
+/** Misses what the source drained before this object is made. */
 export class EventTaps {
   readonly peaks = new MemoryPeaks();
   readonly #firsts = new FirstTransfers();
@@ -30,8 +30,8 @@ export class EventTaps {
   }
 
   /**
-   * Requires that no other process drained earlier events of the agent. A ring that was full has refused events, so nothing tells
-   * how much memory it had.
+   * Requires that no other process drained earlier events of the agent. A ring that was full refused events, so the peak of memory
+   * is not known.
    */
   of({ id, wireVersion, foundFull }: AgentSnapshot): Pick<WatchedFacts, 'firstTransfer' | 'memoryPeakBytes'> {
     const firstTransfer = this.#firsts.of(id, wireVersion >= POST_WITH_TRANSFER);

@@ -171,7 +171,7 @@ export class WayWatch {
       const { network, ...path } = this.#known.get(id) ?? {};
       if (network !== undefined && !networks.has(network)) {
         const interfaces = interfacesOf(pid!, this.#procDir);
-        // Of a process that has just ended there are none: another one may be in the same namespace.
+        // A process that has just ended shows none: another one may be in the same namespace.
         if (interfaces !== undefined) networks.add(network);
         for (const [name, bytes] of interfaces ?? []) add('tcp', network, name, bytes);
       }

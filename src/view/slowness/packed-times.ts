@@ -4,7 +4,7 @@ import { bucketMiddle, type ExponentialTally, TALLY_SCALE } from '../../ground/e
 const WORD = 2 ** 16;
 /** Bits of a word that hold the count of a bucket. The others hold the bucket: 1,023 of them reach beyond 2^62 microseconds. */
 const COUNT_BITS = 6;
-/** From here on the count follows in words of its own. */
+/** Mark of a larger count, which follows in two further words. */
 const LONG_COUNT = 2 ** COUNT_BITS - 1;
 const LONG_COUNT_WORDS = 2;
 /** Place of bucket i: 0 is for times of 0, and bucket -1 ends with the value 1. */

@@ -97,7 +97,7 @@ function whenText(kind: SlowFact['kind'], moment: string): string {
   return kind === 'cold-start' ? ` at ${moment}` : ` since ${moment}`;
 }
 
-/** True of an uneven direction whose bytes go another way than those it is compared with: a disk beside a network is no news. */
+/** Returns true for an uneven direction whose bytes go another way than the ones in comparison, as a disk beside a network. */
 function goesOtherWay({ id, direction, against }: SlowFact, agents: readonly AgentModel[]): boolean {
   if (against === undefined) return false;
   const kindOf = (of: AgentModel['id'], way: SlowFact['direction']): WayKind | undefined => {

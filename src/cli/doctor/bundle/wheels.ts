@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { attempt } from '../../../ground/errors.js';
 
-/** Example: `nixl_cu12-1.5.1.dist-info`. Other packages are not told. */
+/** Example: `nixl_cu12-1.5.1.dist-info`. Other packages are left out. */
 const PACKAGE =
   /^((?:ai_dynamo|libucx|lmcache|nixl|rixl|sglang|tensorrt_llm|torch|ucx|vllm)\w*-[^/]{1,80})\.dist-info$/;
 /** A library is at most so many folders below them: `site-packages/nixl_cu12/plugins/x.so`. */
