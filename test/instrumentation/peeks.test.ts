@@ -1,4 +1,5 @@
 /** Peeks at the totals, which the history of serve takes: they are no metric reader. */
+import { setImmediate } from 'node:timers/promises';
 import { diag } from '@opentelemetry/api';
 import { expect, it, onTestFinished } from 'vitest';
 import { SourceFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
@@ -24,6 +25,7 @@ it('agents are prepared before a peek or a collect in slices has them', async ()
   const prepared: string[][] = [];
   const prepare = async (agents: readonly AgentSnapshot[], slices: TimeSlices): Promise<void> => {
     await slices.turn();
+    await setImmediate(); // a feed that does not wait has its snapshot before
     prepared.push(agents.map(({ agent }) => agent));
   };
   const feed = new SourceFeed(openTestSource([directory]), diag, { prepare });
