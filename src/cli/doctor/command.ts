@@ -4,7 +4,6 @@ import { oneLine, printableJson } from '../../ground/one-line.js';
 import { plural } from '../../ground/figures/figure.js';
 import { filePath, wholeNumber } from '../../settings/shape.js';
 import { addClientOptions, clientAccess, type ClientOptions } from '../../view/client/client-options.js';
-import type { ServerAddress } from '../../view/client/server-address.js';
 import { addDirectoryOption, directoriesOf } from '../directory-option.js';
 import { parserOf } from '../../process/flag-parser.js';
 import { ExitCode, Failure } from '../../process/failure.js';
@@ -84,13 +83,12 @@ async function doctor(options: DoctorOptions, command: Command): Promise<void> {
 }
 
 async function examined({ dir, pid, url, engine, ...client }: DoctorOptions, command: Command): Promise<Examination> {
-  const addressOf = async (text: string, option?: string): Promise<ServerAddress> =>
-    (await import('../url-option.js')).serverAddresses([text], command, option)[0]!;
-  const ofEngine = engine === undefined ? undefined : await addressOf(engine, '--engine');
+  const { ENGINE_OPTION, serverAddresses } = await import('../url-option.js');
+  const ofEngine = engine === undefined ? undefined : serverAddresses([engine], command, ENGINE_OPTION)[0];
   // Without a directory, the rings are those of a serve beside the engine.
   const besideEngine = ofEngine?.socketPath === undefined ? ofEngine?.url.hostname : 'localhost';
   const server = url ?? (dir === undefined ? besideEngine : undefined);
-  const serve = server === undefined ? undefined : await addressOf(server);
+  const serve = server === undefined ? undefined : serverAddresses([server], command)[0];
   const access = clientAccess(client, serve === undefined ? [] : [serve], command);
   if (ofEngine !== undefined) {
     const { examineEngine, ringsOfDirectories, ringsOfServe } = await import('./engine-checks.js');
