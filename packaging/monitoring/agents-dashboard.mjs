@@ -12,22 +12,23 @@ import {
   queryVariable,
   row,
   stat,
+  table,
   targetVariables,
   valueHeatmap,
 } from './dashboard.mjs';
 import { networkPanels } from './network-panels.mjs';
-import { by, JOB, Queries } from './queries.mjs';
+import { by, BY_AGENT, JOB, Queries } from './queries.mjs';
 import { withRunbook } from './runbooks.mjs';
 import { LABELS } from './spellings.mjs';
 
 export const AGENTS_UID = 'nixl-otel';
-const CHOSEN_TARGET = 'cluster=~"$cluster", namespace=~"$namespace", node=~"$node", instance=~"$host"';
+const CHOSEN_HOST = 'cluster=~"$cluster", node=~"$node", instance=~"$host"';
+const CHOSEN_TARGET = `namespace=~"$namespace", ${CHOSEN_HOST}`;
 const RATE = '$__rate_interval';
 const RANGE = '$__range';
-const BY_AGENT = ['instance', 'agent'];
-const AGENT_LEGEND = '{{agent}} {{instance}}';
+const AGENT_LEGEND = '{{display_name}} {{instance}}';
 const BY_DIRECTION = [...BY_AGENT, 'direction'];
-const DIRECTION_LEGEND = '{{agent}} {{direction}} {{instance}}';
+const DIRECTION_LEGEND = '{{display_name}} {{direction}} {{instance}}';
 const ESTIMATES =
   'In a text scrape, percentiles are estimates between the bounds of a histogram, and its first bucket ends at 10 us: below that, only the mean is right.';
 const WIDE_BOUNDS = 'In a text scrape, the bounds of `--series standard` are far apart, and so are the estimates.';
@@ -40,7 +41,7 @@ const NEEDS_FULL = 'Needs `--series full`: other presets have no series of class
 export function agentsDashboard(model) {
   // A series has the agent's name in one of the labels, and lacks the other one.
   const agent = LABELS.agent.map((label) => `${label}=~"$agent|"`).join(', ');
-  const queries = new Queries(model, { target: CHOSEN_TARGET, agent });
+  const queries = new Queries(model, { target: CHOSEN_TARGET, info: CHOSEN_HOST, agent });
   return dashboard({
     uid: AGENTS_UID,
     title: 'NIXL agents',
@@ -50,6 +51,7 @@ export function agentsDashboard(model) {
     links: [dashboardLink('NIXL fleet', 'nixl-otel-fleet')],
     rows: [
       row('Overview', overview(queries), { columns: 6, height: 4 }),
+      row('Agents', [agentTable(queries)], { columns: 1 }),
       row('Loss', loss(queries)),
       row('Health', health(queries)),
       row('Errors', errors(queries)),
@@ -80,7 +82,7 @@ function annotations(queries) {
     annotation(
       'Restart',
       'orange',
-      `${by(BY_AGENT, queries.increase('nixl.agent.restarts', '5m'))} > 0`,
+      `${queries.named(by(BY_AGENT, queries.increase('nixl.agent.restarts', '5m')))} > 0`,
       `${AGENT_LEGEND} restarted`,
     ),
     annotation(
@@ -92,7 +94,7 @@ function annotations(queries) {
     annotation(
       'End',
       'red',
-      `${by(BY_AGENT, queries.last('nixl.agent.up', '1m'), 'max')} == 0`,
+      `${queries.named(by(BY_AGENT, queries.last('nixl.agent.up', '1m'), 'max'))} == 0`,
       `${AGENT_LEGEND} ended`,
     ),
   ];
@@ -179,6 +181,42 @@ function overview(queries) {
   ];
 }
 
+function agentTable(queries) {
+  const { values, increase, rate } = bound(queries);
+  const moved = (direction) => by(BY_AGENT, rate('nixl.transfer.io', RATE, direction));
+  return table(
+    'Agents',
+    [
+      queries.named(by(BY_AGENT, values('nixl.ring.suspect'), 'group')),
+      queries.infos(['engine', 'role', 'ranks', 'pod', 'way_tx', 'way_rx']),
+      moved('transmit'),
+      moved('receive'),
+      by(BY_AGENT, values('nixl.transfer.slowdown'), 'max'),
+      by(BY_AGENT, values('nixl.memory.usage')),
+      by(BY_AGENT, increase('nixl.errors', RANGE)),
+    ],
+    {
+      columns: [
+        ['Agent', 'display_name'],
+        ['Host', 'instance'],
+        ['Engine', 'engine'],
+        ['Role', 'role'],
+        ['Ranks', 'ranks'],
+        ['Pod', 'pod'],
+        ['tx', 'C', 'Bps'],
+        ['tx by', 'way_tx'],
+        ['rx', 'D', 'Bps'],
+        ['rx by', 'way_rx'],
+        ['Slowdown', 'E', TIMES],
+        ['Memory registered', 'F', 'bytes'],
+        ['Errors', 'G', 'short'],
+        ['Name of NIXL', 'agent'],
+      ],
+      description: `Engine, role, ranks and pod as far as they are known. ${AS_USUAL} Errors of the chosen time.`,
+    },
+  );
+}
+
 /** Methods of the queries as functions. */
 function bound(queries) {
   const names = ['values', 'increase', 'rate', 'last'];
@@ -187,7 +225,7 @@ function bound(queries) {
 
 function loss(queries) {
   const { values, increase, rate } = bound(queries);
-  const perAgent = (name) => [line(by(BY_AGENT, rate(name, RATE)), AGENT_LEGEND)];
+  const perAgent = (name) => [line(queries.named(by(BY_AGENT, rate(name, RATE))), AGENT_LEGEND)];
   return [
     graph('Drains that found a ring full', perAgent('nixl.ring.full'), {
       unit: 'cps',
@@ -196,7 +234,7 @@ function loss(queries) {
         'NixlRingFoundFull',
       ),
     }),
-    graph('Ring fill', [line(by(BY_AGENT, values('nixl.ring.utilization'), 'max'), AGENT_LEGEND)], {
+    graph('Ring fill', [line(queries.named(by(BY_AGENT, values('nixl.ring.utilization'), 'max')), AGENT_LEGEND)], {
       unit: 'percentunit',
       max: 1,
       fill: 0,
@@ -219,7 +257,7 @@ function loss(queries) {
     }),
     graph(
       'Resynchronisations of read positions',
-      [line(by(BY_AGENT, increase('nixl.ring.resyncs', RATE)), AGENT_LEGEND)],
+      [line(queries.named(by(BY_AGENT, increase('nixl.ring.resyncs', RATE))), AGENT_LEGEND)],
       {
         unit: 'short',
         description: withRunbook(
@@ -249,12 +287,12 @@ function health(queries) {
     stat('Agents by life', [line(by(['life'], values('nixl.collector.agents')), '{{life}}')], {
       description: 'Unknown: nixl-otel cannot see the process. Its /readyz says which right is missing.',
     }),
-    graph('Idle', [line(by(BY_AGENT, values('nixl.agent.idle'), 'max'), AGENT_LEGEND)], {
+    graph('Idle', [line(queries.named(by(BY_AGENT, values('nixl.agent.idle'), 'max')), AGENT_LEGEND)], {
       unit: 's',
       fill: 0,
       description: withRunbook('Time since an agent last wrote an event.', 'NixlAgentIdle'),
     }),
-    graph('Restarts', [line(by(BY_AGENT, increase('nixl.agent.restarts', RATE)), AGENT_LEGEND)], {
+    graph('Restarts', [line(queries.named(by(BY_AGENT, increase('nixl.agent.restarts', RATE))), AGENT_LEGEND)], {
       unit: 'short',
       description: 'Restarts of an agent under its name.',
     }),
@@ -305,7 +343,9 @@ function errors(queries) {
       stacked: true,
       description: withRunbook("Failed operations, by NIXL's status.", 'NixlErrorRatioHigh'),
     }),
-    graph('Errors per second by agent', [line(by(BY_AGENT, rate('nixl.errors', RATE)), AGENT_LEGEND)], { unit: 'cps' }),
+    graph('Errors per second by agent', [line(queries.named(by(BY_AGENT, rate('nixl.errors', RATE))), AGENT_LEGEND)], {
+      unit: 'cps',
+    }),
     graph(
       'Share of operations that failed',
       [line(`${all} / (${all} + ${by([], rate('nixl.transfer.requests', RATE))})`, 'failed')],
@@ -316,7 +356,9 @@ function errors(queries) {
 
 function throughput(queries) {
   const { rate } = bound(queries);
-  const perAgent = (direction) => [line(by(BY_AGENT, rate('nixl.transfer.io', RATE, direction)), AGENT_LEGEND)];
+  const perAgent = (direction) => [
+    line(queries.named(by(BY_AGENT, rate('nixl.transfer.io', RATE, direction))), AGENT_LEGEND),
+  ];
   const single = (quantile) => queries.quantile(quantile, 'nixl.transfer.throughput', ['direction'], RATE);
   return [
     graph('Bytes per second', [line(by(['direction'], rate('nixl.transfer.io', RATE)), '{{direction}}')], {
@@ -347,7 +389,7 @@ function requests(queries) {
       unit: 'reqps',
       description: 'Finished transfer requests.',
     }),
-    graph('Requests by agent', [line(by(BY_AGENT, finished), AGENT_LEGEND)], { unit: 'reqps' }),
+    graph('Requests by agent', [line(queries.named(by(BY_AGENT, finished)), AGENT_LEGEND)], { unit: 'reqps' }),
   ];
 }
 
@@ -356,7 +398,7 @@ function latency(queries) {
     ...[0.5, 0.9, 0.99].map((quantile) => line(queries.quantile(quantile, name, [], RATE), `p${quantile * 100}`)),
     line(queries.mean(name, [], RATE), 'mean'),
   ];
-  const slowdown = (name) => [line(by(BY_DIRECTION, queries.values(name), 'max'), DIRECTION_LEGEND)];
+  const slowdown = (name) => [line(queries.named(by(BY_DIRECTION, queries.values(name), 'max')), DIRECTION_LEGEND)];
   const duration = 'nixl.transfer.duration';
   return [
     graph('Transfer time', percentiles(duration), {
@@ -364,11 +406,15 @@ function latency(queries) {
       fill: 0,
       description: `Time from post to completion, over all chosen agents. ${ESTIMATES}`,
     }),
-    graph('p99 of transfer time by agent', [line(queries.quantile(0.99, duration, BY_AGENT, RATE), AGENT_LEGEND)], {
-      unit: 's',
-      fill: 0,
-      description: ESTIMATES,
-    }),
+    graph(
+      'p99 of transfer time by agent',
+      [line(queries.named(queries.quantile(0.99, duration, BY_AGENT, RATE)), AGENT_LEGEND)],
+      {
+        unit: 's',
+        fill: 0,
+        description: ESTIMATES,
+      },
+    ),
     graph('Post time', percentiles('nixl.transfer.post.duration'), {
       unit: 's',
       fill: 0,
@@ -386,7 +432,7 @@ function latency(queries) {
     }),
     graph(
       'Mean post time by agent',
-      [line(queries.mean('nixl.transfer.post.duration', BY_AGENT, RATE), AGENT_LEGEND)],
+      [line(queries.named(queries.mean('nixl.transfer.post.duration', BY_AGENT, RATE)), AGENT_LEGEND)],
       {
         unit: 's',
         fill: 0,
@@ -396,20 +442,24 @@ function latency(queries) {
     heatmap('Transfer time', queries.buckets(duration, RATE), {
       description: 'Bounds are microseconds in naming nixl, and seconds in naming otel.',
     }),
-    graph('Mean transfer time by agent', [line(queries.mean(duration, BY_AGENT, RATE), AGENT_LEGEND)], {
+    graph('Mean transfer time by agent', [line(queries.named(queries.mean(duration, BY_AGENT, RATE)), AGENT_LEGEND)], {
       unit: 's',
       fill: 0,
       description: 'Exact, also below 10 us.',
     }),
-    graph('Transfers in flight', [line(by(BY_AGENT, queries.rate('nixl.transfer.time', RATE)), AGENT_LEGEND)], {
-      unit: 'short',
-      description: 'Transfer time per second of elapsed time: the mean number of concurrent transfers.',
-    }),
+    graph(
+      'Transfers in flight',
+      [line(queries.named(by(BY_AGENT, queries.rate('nixl.transfer.time', RATE))), AGENT_LEGEND)],
+      {
+        unit: 'short',
+        description: 'Transfer time per second of elapsed time: the mean number of concurrent transfers.',
+      },
+    ),
   ];
 }
 
 function timeBySize(queries) {
-  const model = (name) => [line(by(BY_DIRECTION, queries.values(name), 'max'), DIRECTION_LEGEND)];
+  const model = (name) => [line(queries.named(by(BY_DIRECTION, queries.values(name), 'max')), DIRECTION_LEGEND)];
   const medians = (name) => [
     line(queries.quantile(0.5, name, ['direction', 'up_to_bytes'], RATE), '{{direction}} up to {{up_to_bytes}} B'),
   ];
@@ -458,14 +508,17 @@ function sizes(queries) {
       description: WIDE_BOUNDS,
     }),
     heatmap('Transfer size', queries.buckets(size, RATE), { unit: 'bytes' }),
-    graph('Mean size by agent', [line(queries.mean(size, BY_AGENT, RATE), AGENT_LEGEND)], { unit: 'bytes', fill: 0 }),
+    graph('Mean size by agent', [line(queries.named(queries.mean(size, BY_AGENT, RATE)), AGENT_LEGEND)], {
+      unit: 'bytes',
+      fill: 0,
+    }),
   ];
 }
 
 function memory(queries) {
   const { values, rate } = bound(queries);
   return [
-    graph('Memory registered', [line(by(BY_AGENT, values('nixl.memory.usage')), AGENT_LEGEND)], {
+    graph('Memory registered', [line(queries.named(by(BY_AGENT, values('nixl.memory.usage'))), AGENT_LEGEND)], {
       unit: 'bytes',
       stacked: true,
       description: 'Bytes of memory registered and not yet deregistered.',

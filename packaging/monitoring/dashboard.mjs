@@ -22,17 +22,16 @@ export function line(expr, legendFormat) {
   return { expr, legendFormat };
 }
 
-/** Of series by agent, to the live page of their host: `instance` is its address where Prometheus scrapes it. */
-const LIVE_PAGE = {
-  title: 'Live page of ${__field.labels.agent}',
-  url: 'http://${__field.labels.instance}/#agent=${__field.labels.agent}',
-  targetBlank: true,
-};
-
-/** Returns the settings of fields. */
+/** Returns the settings of fields. Lines by agent lead to the live page of their host: `instance` is its address where Prometheus scrapes it. */
 function fieldsOf(lines, defaults) {
-  const isByAgent = lines.every(({ legendFormat }) => /{{agent}}.*{{instance}}/.test(legendFormat));
-  return { defaults: { ...defaults, ...(isByAgent && { links: [LIVE_PAGE] }) }, overrides: [] };
+  const names = lines.map(({ legendFormat }) => /{{(display_name|agent)}}.*{{instance}}/.exec(legendFormat)?.[1]);
+  if (names.includes(undefined)) return { defaults, overrides: [] };
+  const livePage = {
+    title: `Live page of \${__field.labels.${names[0]}}`,
+    url: 'http://${__field.labels.instance}/#agent=${__field.labels.agent}',
+    targetBlank: true,
+  };
+  return { defaults: { ...defaults, links: [livePage] }, overrides: [] };
 }
 
 function panel(type, title, lines, { description = '', ...rest }, more = {}) {
@@ -126,6 +125,39 @@ export function ranking(title, lines, { unit, description, ...limits }) {
     },
     { instant: true },
   );
+}
+
+/**
+ * A row for each set of labels that the queries share: their other labels and their present values stand beside each other.
+ * `columns`: headings with the field, which is a label or the letter of a query, and the unit of values.
+ */
+export function table(title, expressions, { columns, description }) {
+  const fieldOf = (field) => (/^[A-Z]$/.test(field) ? `Value #${field}` : field);
+  const names = columns.map(([heading, field]) => [fieldOf(field), heading]);
+  const overrides = columns
+    .filter(([, , unit]) => unit !== undefined)
+    .map(([heading, , unit]) => ({
+      matcher: { id: 'byName', options: heading },
+      properties: [{ id: 'unit', value: unit }],
+    }));
+  const lines = expressions.map((expr) => line(expr, ''));
+  const shown = {
+    description,
+    fieldConfig: { defaults: { custom: { align: 'auto' } }, overrides },
+    options: { showHeader: true, cellHeight: 'sm' },
+    transformations: [
+      { id: 'merge', options: {} },
+      { id: 'filterFieldsByName', options: { include: { names: names.map(([field]) => field) } } },
+      {
+        id: 'organize',
+        options: {
+          indexByName: Object.fromEntries(names.map(([field], i) => [field, i])),
+          renameByName: Object.fromEntries(names),
+        },
+      },
+    ],
+  };
+  return panel('table', title, lines, shown, { instant: true, format: 'table' });
 }
 
 /**

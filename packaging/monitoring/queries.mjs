@@ -19,6 +19,11 @@ const IDENTITY = [...TARGET, ...OF_INCREASES.flatMap((label) => LABELS[label])].
 const RAN_BEFORE =
   'on (cluster) group by (cluster) (last_over_time({__name__=~"up|nixl_collector_ticks_total"}[4m] offset 6m))';
 
+/** Labels of an agent. */
+export const BY_AGENT = ['instance', 'agent'];
+
+const INFO = 'nixl.agent.info';
+
 /** Returns the aggregate of an expression by these labels, in their one name. */
 export function by(labels, expression, aggregate = 'sum') {
   const named = labels
@@ -37,7 +42,7 @@ export class Queries {
   #metrics;
   #matchers;
 
-  /** `matchers`: of every series, and of those that belong to an agent. */
+  /** `matchers`: of every series, of those that belong to an agent, and of `nixl.agent.info` in the place of the first. */
   constructor({ metrics }, matchers = { target: '', agent: '' }) {
     this.#metrics = new Map(metrics.map((metric) => [metric.name, metric]));
     this.#matchers = matchers;
@@ -53,6 +58,21 @@ export class Queries {
       LABELS[label].map((source) => `${source}=~"|${value}"`),
     );
     return this.#over(name, (series) => series, undefined, matchers);
+  }
+
+  /** One series of `nixl.agent.info` with these labels for each agent of the last five minutes: the present one comes before an earlier one. */
+  infos(labels) {
+    const all = [...BY_AGENT, ...labels];
+    const found = this.#over(INFO, (series) => `(timestamp(${series}) or last_over_time(${series}[5m]))`);
+    return `group by (${all.join(', ')}) (topk by (${BY_AGENT.join(', ')}) (1, ${by(all, found, 'max')}))`;
+  }
+
+  /** Adds `display_name` to an expression by agent. Instruments of the API have no series of names: then it is NIXL's own name. */
+  named(expression) {
+    const agents = by(BY_AGENT, this.last('nixl.ring.suspect', '5m'), 'group');
+    const own = `label_join(${agents}, "display_name", "", "agent")`;
+    const on = `on (${BY_AGENT.join(', ')})`;
+    return `(${expression}) * ${on} group_left (display_name) (${this.infos(['display_name'])} or ${on} ${own})`;
   }
 
   /** Value at the end of the range, also of a series that has ended since. */
@@ -168,8 +188,8 @@ or ${this.up()} == 0 and on (cluster, job, instance) ${this.last('nixl.collector
 
   #selector(name, { names }, suffix, more = []) {
     const spelled = names.map((one) => `${one}${suffix}`);
-    const { target, agent } = this.#matchers;
-    const matchers = [target, this.#metric(name).ofAgent ? agent : '', ...more];
+    const { target, agent, info = target } = this.#matchers;
+    const matchers = [name === INFO ? info : target, this.#metric(name).ofAgent ? agent : '', ...more];
     if (spelled.length > 1) return selected('', [`__name__=~"${spelled.join('|')}"`, ...matchers]);
     return selected(spelled[0], matchers);
   }

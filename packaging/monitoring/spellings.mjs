@@ -17,6 +17,11 @@ export const LABELS = {
   level: ['level', 'nixl_finding_level'],
   exporter: ['exporter', 'nixl_exporter_name'],
   result: ['result', 'nixl_export_result'],
+  display_name: ['display_name', 'nixl_agent_display_name'],
+  engine: ['engine', 'nixl_agent_engine'],
+  role: ['role', 'nixl_agent_role'],
+  ranks: ['ranks', 'nixl_agent_ranks'],
+  pod: ['pod', 'k8s_pod_name'],
   way_tx: ['way_tx', 'nixl_agent_way_tx'],
   way_rx: ['way_rx', 'nixl_agent_way_rx'],
 };

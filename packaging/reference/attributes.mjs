@@ -53,7 +53,7 @@ export const ATTRIBUTES = [
   { label: 'result', brief: 'Result of an export.' },
   {
     label: 'display_name',
-    brief: 'Name of the agent for people, made of the others.',
+    brief: "Name of the agent for people, made of the others, or NIXL's own.",
     values: 'engine, instance, role, part and ranks, as far as they are known',
     examples: ['vllm :8100 decode TP1'],
   },

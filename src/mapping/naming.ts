@@ -132,11 +132,11 @@ export function hostAttributes(naming: Naming, hostname: string): Attributes {
 export function infoAttributes(
   naming: Naming,
   base: Attributes,
-  { engine = {}, pid, ways }: AgentIdentity,
+  { agent, engine = {}, pid, ways }: AgentIdentity,
 ): Attributes {
   const { ranks = {}, label, instance } = engine;
   const values: Readonly<Record<keyof typeof OTEL_LABELS_OF_INFO, AttributeValue | undefined>> = {
-    display_name: label,
+    display_name: label ?? agent,
     engine: engine.engine,
     part: engine.part,
     engine_instance: instance,

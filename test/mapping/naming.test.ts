@@ -25,9 +25,9 @@ describe('attributes', () => {
     expect(hostAttributes('otel', 'h')).toEqual({});
   });
 
-  it('of the info metric have the ways that are known', () => {
+  it('of the info metric have a name for people and the ways that are known', () => {
     const identity = { agent: 'a', hostname: 'h', pid: 7, ways: { tx: 'rdma by mlx5_0/1' } };
-    expect(infoAttributes('nixl', {}, identity)).toEqual({ pid: 7, way_tx: 'rdma by mlx5_0/1' });
+    expect(infoAttributes('nixl', {}, identity)).toEqual({ display_name: 'a', pid: 7, way_tx: 'rdma by mlx5_0/1' });
     expect(infoAttributes('otel', {}, identity)).toMatchObject({ 'nixl.agent.way.tx': 'rdma by mlx5_0/1' });
   });
 

@@ -1,4 +1,6 @@
 /** The chart's PodMonitor on a real Prometheus 3: pods of one node during an update of the DaemonSet. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type RunningCommand, start, startTransferSource, temporaryDirectory, until } from '../cli/command.js';
 import { onlyOf, SERVES } from '../deploy/manifests.js';
@@ -116,6 +118,22 @@ describe.runIf(tools !== undefined)('the PodMonitor', () => {
     expect(await labels(prometheus, `last_over_time(${sent}[1m])`, 'pod')).toEqual(['']);
     expect(await labels(prometheus, 'last_over_time(nixl_ring_full_total[1m])', 'pod')).toEqual(['']);
     expect(await prometheus.number(`resets(${sent}[1m])`)).toBe(0);
+  });
+
+  test('gives series that name the pod of an agent its labels in the place of those of nixl-otel', async () => {
+    const own = { namespace: 'serving', pod: 'decode-0', container: 'vllm' };
+    const config = path.join(temporaryDirectory(), 'nixl-otel.json');
+    // As labels of every series of an agent: nixl.agent.info alone has those of the kubelet.
+    const attributes = Object.entries(own).map(([name, constant]) => ({ name, source: { constant }, type: 'text' }));
+    writeFileSync(config, JSON.stringify({ attributes }));
+    const { port } = await serveFrom(busyDirectory(), '--config', config);
+    const prometheus = await scrape({}, [{ name: 'serve', port }]);
+    await prometheus.answers('count(nixl_agent_info)', 1);
+    const [info] = await prometheus.query('nixl_agent_info');
+    expect(info!.metric).toMatchObject({ ...own, instance: 'n1' });
+    expect(Object.keys(info!.metric).filter((name) => name.startsWith('exported_'))).toEqual([]);
+    const [ticks] = await prometheus.query(TICKS);
+    expect(ticks!.metric).toMatchObject({ namespace: 'monitoring', pod: 'serve' });
   });
 
   test('leaves the pods of sidecars their addresses', async () => {

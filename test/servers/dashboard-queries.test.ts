@@ -120,6 +120,43 @@ it('count ports and interfaces of the hosts of the chosen agents only', async ()
   ]);
 });
 
+it.each([
+  ['nixl', 'nixl_agent_idle', 'agent_name', 'display_name'],
+  ['otel', 'nixl_agent_idle', 'nixl_agent_name', 'nixl_agent_display_name'],
+])('name agents as they are called now, in naming %s', async (_, idle, agent, displayName) => {
+  const { targets } = PANELS.find(({ title }) => title === 'Idle')!;
+  const series = (name: string, agentName: string, values: string, more = '') => ({
+    series: `${name}{instance="${HOST.host}", ${agent}="${agentName}"${more}}`,
+    values,
+  });
+  const called = (name: string) => `, ${displayName}="${name}"`;
+  const line = (agentName: string, name: string, value: number) => ({
+    labels: `{instance="${HOST.host}", agent="${agentName}", display_name="${name}"}`,
+    value,
+  });
+  await testSeries([
+    {
+      name: 'an engine that named its process after two minutes, and an agent of a service without names',
+      interval: '60s',
+      input_series: [
+        ...['of-engine', 'of-service'].map((name) => series('nixl_ring_suspect', name, '0x9')),
+        series(idle, 'of-engine', '5x9'),
+        series(idle, 'of-service', '6x9'),
+        // A pushed series has no end: for five minutes Prometheus has both.
+        series('nixl_agent_info', 'of-engine', '1x2', called('of-engine')),
+        series('nixl_agent_info', 'of-engine', '_x2 1x7', called('vllm :8100 decode')),
+      ],
+      promql_expr_test: [
+        {
+          expr: filledIn(targets![0]!.expr, HOST),
+          eval_time: '5m',
+          exp_samples: [line('of-engine', 'vllm :8100 decode', 5), line('of-service', 'of-service', 6)],
+        },
+      ],
+    },
+  ]);
+});
+
 it('count 0 agents and hosts where serve runs without agents', async () => {
   const verdicts = [
     'Agents',

@@ -60,7 +60,7 @@ async function expectPanels(
 ): Promise<void> {
   expect(PANELS.length).toBeGreaterThan(70);
   expect(PANELS.filter(needsFull).length).toBeGreaterThan(2);
-  for (const { title, description, targets } of PANELS) {
+  for (const { title, type, description, targets } of PANELS) {
     expect(typeof description, title).toBe('string');
     for (const { expr, legendFormat } of targets!) {
       for (const naming of NAMINGS) {
@@ -73,6 +73,7 @@ async function expectPanels(
         let series: Series[] = [];
         const isAnswered = async (): Promise<boolean> => hasData((series = await ask()));
         await expect.poll(isAnswered, { ...PATIENTLY, message: `${naming}: ${title}: ${expr}` }).toBe(true);
+        if (type === 'table') continue;
         const legends = series.map((one) => legendOf(legendFormat, one));
         expect({ title, expr, legends: [...new Set(legends)] }).toEqual({ title, expr, legends });
         // A native histogram is one series with all buckets.
@@ -82,6 +83,7 @@ async function expectPanels(
   }
 
   if (preset === 'full') await expectClasses(prometheus, serves);
+  await expectTable(prometheus, serves);
 
   // A chosen agent is the only one, whichever label has its name.
   const { expr, legendFormat } = PANELS.find(({ title }) => title === 'Idle')!.targets![0]!;
@@ -91,6 +93,22 @@ async function expectPanels(
       return series.map((one) => legendOf(legendFormat, one));
     };
     await expect.poll(chosen, PATIENTLY).toEqual([`agent-0 ${serves[naming]}`]);
+  }
+}
+
+/** Grafana makes a row of the series with the same labels of an agent: each query has one for each agent, and no other labels that differ. */
+async function expectTable(prometheus: Backend, serves: SpelledFleet['serves']): Promise<void> {
+  const { targets } = PANELS.find(({ type }) => type === 'table')!;
+  for (const { expr } of targets!) {
+    for (const naming of NAMINGS) {
+      const agents = async () => {
+        const series = await prometheus.query(filledIn(expr, { host: serves[naming]! }));
+        return series.map(({ metric }) => metric['agent']).sort();
+      };
+      await expect
+        .poll(agents, { ...PATIENTLY, message: `${naming}: ${expr}` })
+        .toEqual(['again-0', 'agent-0', 'agent-1']);
+    }
   }
 }
 
