@@ -12,7 +12,12 @@ const MOST_FILES = 4096;
 export function processPath(pid: number, sysDir: string, procDir = '/proc'): ProcessPath {
   const backends = backendsOf(pid, procDir);
   const devices = devicesOf(pid, sysDir, procDir);
-  return { ...(backends && { backends }), ...(devices && { devices }) };
+  const memoryNode = memoryNodeOf(pid, procDir);
+  return {
+    ...(backends && { backends }),
+    ...(devices && { devices }),
+    ...(memoryNode !== undefined && { memoryNode }),
+  };
 }
 
 function backendsOf(pid: number, procDir: string): string[] | undefined {
@@ -34,6 +39,13 @@ function devicesOf(pid: number, sysDir: string, procDir: string): string[] | und
     if (device !== undefined) devices.add(device);
   }
   return [...devices].toSorted();
+}
+
+/** Returns the only NUMA node of which the process may take memory; undefined if it may take it of several. */
+function memoryNodeOf(pid: number, procDir: string): number | undefined {
+  const status = attempt(() => readFileSync(join(procDir, String(pid), 'status'), 'latin1')) ?? '';
+  const node = /^Mems_allowed_list:\s*(\d+)$/m.exec(status)?.[1];
+  return node === undefined ? undefined : Number(node);
 }
 
 /** Bytes that the process read and wrote: of disks, and of files and pipes by system calls. */

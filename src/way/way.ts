@@ -36,6 +36,8 @@ export interface ProcessPath {
   readonly backends?: readonly string[];
   /** RDMA devices that it holds open. UCX opens all that it may use. */
   readonly devices?: readonly string[];
+  /** NUMA node of all its memory of the host; absent if it may take memory of several. */
+  readonly memoryNode?: number;
 }
 
 export interface AgentPath extends Ways, ProcessPath {

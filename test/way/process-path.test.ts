@@ -10,7 +10,7 @@ test('reads this process', () => {
   const bytes = interfacesOf(process.pid)!;
   expect(bytes.get('lo')!.sentBytes).toBe(bytes.get('lo')!.receivedBytes);
   expect(networkNamespaceOf(process.pid)).toMatch(/^net:\[\d+\]$/);
-  expect(processPath(process.pid, '/sys')).toEqual({ backends: [], devices: [] });
+  expect(processPath(process.pid, '/sys')).toMatchObject({ backends: [], devices: [] });
   expect(fileBytesOf(process.pid)!.calls.receivedBytes).toBeGreaterThan(0);
 });
 
@@ -34,4 +34,16 @@ test('finds plug-ins in maps and devices among open files', () => {
   // A device without a name may be any.
   symlinkSync('/dev/infiniband/uverbs9', path.join(proc, '7/fd/5'));
   expect(processPath(7, sys, proc)).toEqual({ backends: ['GDS_MT', 'UCX'] });
+});
+
+test.each([
+  ['1', { memoryNode: 1 }],
+  ['0', { memoryNode: 0 }],
+  ['0-1', {}],
+  ['0,2', {}],
+])('knows the node of memory only if there is one: %s', (nodes, known) => {
+  const proc = temporaryDirectory();
+  mkdirSync(path.join(proc, '7'));
+  writeFileSync(path.join(proc, '7/status'), `Name:\tpython3\nMems_allowed:\t00000000\nMems_allowed_list:\t${nodes}\n`);
+  expect(processPath(7, '/sys', proc)).toEqual(known);
 });

@@ -69,11 +69,12 @@ export class WayWatch {
     const known = this.#known.get(id);
     const ways = this.#judge.of(id);
     if (known === undefined && ways.tx === undefined && ways.rx === undefined) return undefined;
-    const { backends, devices, ucxTls, ucxNetDevices } = known ?? {};
+    const { backends, devices, memoryNode, ucxTls, ucxNetDevices } = known ?? {};
     return {
       ...ways,
       ...(backends && { backends }),
       ...(devices && { devices }),
+      ...(memoryNode !== undefined && { memoryNode }),
       ...(ucxTls !== undefined && { ucxTls }),
       ...(ucxNetDevices !== undefined && { ucxNetDevices }),
     };

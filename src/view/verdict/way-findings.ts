@@ -1,4 +1,4 @@
-/** Notes about the way of agents' bytes: TCP beside active RDMA ports, ranks on one port, a slow port. Pure. */
+/** Notes about the way of agents' bytes: TCP beside active RDMA ports, ranks on one port, a slow or a far port. Pure. */
 import { momentText } from '../../ground/figures/clock.js';
 import { listed, numberText, plural } from '../../ground/figures/figure.js';
 import { agentsNamed } from './past-trouble.js';
@@ -33,6 +33,7 @@ export function wayFindings({ agents, ports = [], takenMs }: VerdictInput): Find
     ...tcpFindings(going, active, takenMs),
     ...onePortFindings(going, active),
     ...slowPortFindings(going, active),
+    ...farPortFindings(going, ports),
   ];
 }
 
@@ -43,12 +44,11 @@ function tcpFindings(going: readonly Going[], active: readonly HostPort[], taken
   const sinceMs = Math.min(...byTcp.map(({ way }) => way.sinceMs));
   const before = [...new Set(byTcp.flatMap(({ way }) => way.before ?? []))];
   const was = before.length === 0 ? '' : `, before ${listed(before)}`;
-  const up = `${active.length === 1 ? 'the RDMA port' : 'RDMA ports'} ${listed(active.map(({ name }) => name))} ${active.length === 1 ? 'is' : 'are'} active`;
-  const { way } = byTcp[0]!;
-  const sentence = `${subjectOf(byTcp)}: bytes go ${wayText(way)!} since ${momentText(sinceMs, takenMs)}${was}, and ${up}`;
+  const up = listed(active.map(({ name }) => name));
+  const sentence = `bytes go ${wayText(byTcp[0]!.way)!} since ${momentText(sinceMs, takenMs)}${was}, and RDMA ports are active: ${up}`;
   const advice =
     'If they should go by RDMA: UCX_TLS and UCX_NET_DEVICES of the process, or its limits of locked memory, keep UCX from it.';
-  return [{ ...NOTE, word: 'By TCP', sentence, advice, agents: idsOf(byTcp), sinceMs }];
+  return [{ ...noteOf('By TCP', byTcp, sentence, advice), sinceMs }];
 }
 
 /** Several agents of one engine on one port, while ports of the same rate move next to nothing. */
@@ -57,7 +57,9 @@ function onePortFindings(going: readonly Going[], active: readonly HostPort[]): 
   for (const one of going) {
     const { kind, ports } = one.way;
     if (kind !== 'rdma' || ports.length !== 1) continue;
-    const key = `${ports[0]!} ${one.direction} ${instanceOf(one.agent)}`;
+    const { id, engine } = one.agent;
+    // Ranks of an instance have its process in common.
+    const key = `${ports[0]!} ${one.direction} ${engine?.instancePid ?? `agent ${id}`}`;
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   return [...groups.values()].flatMap((together) => {
@@ -69,47 +71,46 @@ function onePortFindings(going: readonly Going[], active: readonly HostPort[]): 
     const idle = active.filter((one) => one.gigabits === port.gigabits && moved(one) < IDLE * moved(port));
     if (idle.length === 0) return [];
     const others = `${plural(idle.length, 'other active port')} of its rate ${idle.length === 1 ? 'is' : 'are'} idle (${listed(idle.map(({ name }) => name))})`;
-    const sentence = `${subjectOf(together)}: all ${direction} by ${port.name}, and ${others}`;
-    return [
-      {
-        ...NOTE,
-        word: 'One port',
-        sentence,
-        advice: 'UCX_NET_DEVICES of each process can name a port of its own.',
-        agents: idsOf(together),
-      },
-    ];
+    const sentence = `all ${direction} by ${port.name}, and ${others}`;
+    return noteOf('One port', together, sentence, 'UCX_NET_DEVICES of each process can name a port of its own.');
   });
 }
 
 function slowPortFindings(going: readonly Going[], active: readonly HostPort[]): Finding[] {
   return active.flatMap((port) => {
-    const by = going.filter(({ way: { kind, ports } }) => kind === 'rdma' && ports.includes(port.name));
+    const by = going.filter(({ way }) => isBy(way, port));
     const peers = active.filter(({ linkLayer }) => linkLayer === port.linkLayer);
     const most = Math.max(...peers.map(({ gigabits = 0 }) => gigabits));
     if (by.length === 0 || port.gigabits === undefined || port.gigabits >= SLOW * most) return [];
-    const sentence = `${subjectOf(by)}: bytes go by ${port.name}, which has ${numberText(port.gigabits)} Gb/s; others of this host have ${numberText(most)}`;
-    return [
-      {
-        ...NOTE,
-        word: 'Slow port',
-        sentence,
-        advice: 'Check cable and switch of the port, or choose another one by UCX_NET_DEVICES.',
-        agents: idsOf(by),
-      },
-    ];
+    const sentence = `bytes go by ${port.name}, which has ${numberText(port.gigabits)} Gb/s; others of this host have ${numberText(most)}`;
+    return noteOf('Slow port', by, sentence, 'Check its cable and switch, or choose another one by UCX_NET_DEVICES.');
   });
 }
 
-/** Ranks of an instance have its process in common. */
-function instanceOf({ id, engine }: AgentModel): string {
-  return String(engine?.instancePid ?? `agent ${id}`);
+/** A port on another NUMA node than the memory of the process. Two rails, one on each node, are usual. */
+function farPortFindings(going: readonly Going[], ports: readonly HostPort[]): Finding[] {
+  return ports.flatMap((port) => {
+    const { name, numaNode } = port;
+    const memoryOf = ({ agent }: Going): number => agent.way?.memoryNode ?? numaNode!;
+    const far = going.filter((one) => isBy(one.way, port) && one.way.ports.length === 1 && memoryOf(one) !== numaNode);
+    if (far.length === 0 || numaNode === undefined) return [];
+    const nodes = listed([...new Set(far.map(memoryOf))].map(String));
+    const sentence = `bytes go by ${name} of NUMA node ${numaNode}, and all memory of the host is on node ${nodes}`;
+    return noteOf('Far port', far, sentence, 'UCX_NET_DEVICES can name a port of that node.');
+  });
 }
 
-function subjectOf(going: readonly Going[]): string {
-  return agentsNamed([...new Map(going.map(({ agent }) => [agent.id, agent.name])).values()]);
+function isBy({ kind, ports }: Way, { name }: HostPort): boolean {
+  return kind === 'rdma' && ports.includes(name);
 }
 
-function idsOf(going: readonly Going[]): AgentModel['id'][] {
-  return [...new Set(going.map(({ agent }) => agent.id))];
+function noteOf(word: string, going: readonly Going[], sentence: string, advice: string): Finding {
+  const names = new Map(going.map(({ agent }) => [agent.id, agent.name]));
+  return {
+    ...NOTE,
+    word,
+    sentence: `${agentsNamed([...names.values()])}: ${sentence}`,
+    advice,
+    agents: [...names.keys()],
+  };
 }

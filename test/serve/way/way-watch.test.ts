@@ -19,6 +19,7 @@ function moving() {
   writeTree(proc, {
     [`${PID}/maps`]: '7f00-7f01 r-xp 00000000 00:1f 12 /opt/libplugin_UCX.so',
     [`${PID}/net/dev`]: '',
+    [`${PID}/status`]: 'Mems_allowed_list:\t1\n',
   });
   for (const folder of ['fd', 'ns']) mkdirSync(`${proc}/${PID}/${folder}`);
   symlinkSync('net:[4026531840]', `${proc}/${PID}/ns/net`);
@@ -45,7 +46,7 @@ test('follows the counters of a port, and is a label a minute after it was certa
   const { watch, sample, text, nowMs } = moving();
   while (text() === undefined && nowMs() < 300_000) sample(true);
   expect(text()).toBe('rdma by mlx5_0/1');
-  expect(watch.of(1)).toMatchObject({ backends: ['UCX'], devices: ['mlx5_0'], tx: { sure: 'certain' } });
+  expect(watch.of(1)).toMatchObject({ backends: ['UCX'], devices: ['mlx5_0'], memoryNode: 1, tx: { sure: 'certain' } });
   expect(watch.ports).toMatchObject([{ name: 'mlx5_0/1', isActive: true }]);
   expect(watch.ports[0]!.sentPerSecond).toBeGreaterThanOrEqual(1e9 / 5);
   const certainMs = nowMs();

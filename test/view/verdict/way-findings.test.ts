@@ -32,7 +32,7 @@ function sentencesOf(agents: readonly AgentModel[], ports: readonly HostPort[]):
 it('says that bytes go by TCP while RDMA ports are active', () => {
   const ports = [portOf('mlx5_0/1'), portOf('mlx5_1/1', { isActive: false })];
   expect(sentencesOf([agentWith('a', { ...TCP, before: 'rdma by mlx5_0/1' })], ports)).toEqual([
-    `By TCP: a: bytes go tcp by eth0 since ${timeOfDay(SINCE_MS)}, before rdma by mlx5_0/1, and the RDMA port mlx5_0/1 is active`,
+    `By TCP: a: bytes go tcp by eth0 since ${timeOfDay(SINCE_MS)}, before rdma by mlx5_0/1, and RDMA ports are active: mlx5_0/1`,
   ]);
   expect(sentencesOf([agentWith('a', { ...TCP, ports: ['lo'] })], ports)).toEqual([]);
   expect(sentencesOf([agentWith('a', TCP)], [])).toEqual([]);
@@ -60,6 +60,24 @@ it('says that a port is slower than others', () => {
   ]);
   expect(sentencesOf([agentWith('a', rdma('mlx5_1/1'))], ports)).toEqual([]);
   expect(sentencesOf([agentWith('a', rdma())], [ports[0]!, portOf('e/1', { linkLayer: 'Ethernet' })])).toEqual([]);
+});
+
+it('says that a port is on another NUMA node than memory', () => {
+  const ports = [portOf('mlx5_0/1', { numaNode: 0 }), portOf('mlx5_1/1', { numaNode: 1 }), portOf('mlx5_2/1')];
+  const pinned = (id: string, memoryNode: number | undefined, ...names: string[]): AgentModel =>
+    agentModel(id, { way: { tx: { ...rdma(), ports: names }, ...(memoryNode !== undefined && { memoryNode }) } });
+  expect(sentencesOf([pinned('a', 0, 'mlx5_1/1'), pinned('b', 0, 'mlx5_1/1')], ports)).toEqual([
+    'Far port: 2 agents (a and b): bytes go by mlx5_1/1 of NUMA node 1, and all memory of the host is on node 0',
+  ]);
+  for (const near of [
+    pinned('a', 1, 'mlx5_1/1'),
+    pinned('a', 0, 'mlx5_0/1', 'mlx5_1/1'), // two rails
+    pinned('a', undefined, 'mlx5_1/1'), // memory of several nodes
+    pinned('a', 0, 'mlx5_2/1'), // a node that is not known
+    agentModel('a', { way: { tx: { ...TCP, ports: ['mlx5_1/1'] }, memoryNode: 0 } }),
+  ]) {
+    expect(sentencesOf([near], ports).filter((one) => !one.startsWith('By TCP'))).toEqual([]);
+  }
 });
 
 it('adds the way, and the one before it, to slow transfers', () => {
