@@ -1,8 +1,8 @@
 """Two real NIXL agents that move host memory between each other, for a test.
 
-    python3 agents.py PROGRESS
+    python3 agents.py PROGRESS [ENDING]
 
-Agent `prefill` writes to agent `decode`, which reads from it. Lines of stdin are commands: `work N` makes N writes, and
+Agent `prefill` writes to agent `decode`, which reads from it; ENDING is the end of both names. Lines of stdin are commands: `work N` makes N writes, and
 a read for every three, `flood N` makes N writes without pauses, which the default ring does not hold, `fork` makes a
 child that does nothing, `finish` deregisters the memory, `end` ends. The program answers each with one line of JSON: the
 sums by series that it has asked of each agent. The file PROGRESS has the number of finished transfers, also after
@@ -115,12 +115,12 @@ def fork_child():
     os.close(end)
 
 
-def main(progress_file):
+def main(progress_file, ending=""):
     with open(progress_file, "wb") as file:
         file.write(bytes(8))
     with open(progress_file, "r+b") as file:
         progress = mmap.mmap(file.fileno(), 8)
-    prefill, decode = Agent("prefill"), Agent("decode")
+    prefill, decode = Agent("prefill" + ending), Agent("decode" + ending)
     prefill.meet(decode)
     decode.meet(prefill)
     chance = random.Random(1)
