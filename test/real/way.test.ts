@@ -1,5 +1,6 @@
-/** The way of real NIXL agents with UCX: by TCP between two network namespaces, and by shared memory within one. */
+/** The way of real NIXL agents with UCX: by TCP between two containers, and by shared memory within one network namespace. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AgentsAnswer } from '../../src/view/answers/answer.js';
@@ -44,7 +45,20 @@ function joinedNamespaces(): string | undefined {
   return undefined;
 }
 
-/** Starts a program in a namespace. It ends with the test. */
+/** Namespaces of a container, beside that of its network. */
+const CONTAINER = [
+  'unshare',
+  '--mount',
+  '--pid',
+  '--ipc',
+  '--uts',
+  '--cgroup',
+  '--fork',
+  '--kill-child',
+  '--mount-proc',
+];
+
+/** Starts a program in a network namespace. It ends with the test. */
 function startIn(namespace: string, command: readonly string[], env: Record<string, string> = {}): ChildProcess {
   const stdio = ['pipe', 'pipe', 'inherit'] as const;
   const child = spawn('ip', ['netns', 'exec', namespace, ...command], {
@@ -72,49 +86,56 @@ while True:
     talk.sendall(bytes(2 << 20)); time.sleep(random.uniform(0.1, 2))
 `;
 
-test.skipIf(packages === undefined)('TCP of one agent and shared memory of another are told apart', async (context) => {
-  const problem = joinedNamespaces();
-  if (problem !== undefined) return context.skip(`no network namespaces: ${problem}`);
-  const directory = temporaryDirectory();
-  const mover = (namespace: string, tls: string, ...args: string[]): ChildProcess =>
-    startIn(namespace, ['python3', PROGRAM, ...args], {
-      PYTHONPATH: packages!.get(NEWEST)!,
-      ...{ NIXL_LOG_LEVEL: 'FATAL', UCX_TLS: tls, UCX_NET_DEVICES: 'all' },
-      ...{ NIXL_TELEMETRY_ENABLE: 'y', NIXL_TELEMETRY_DIR: directory },
-    });
-  const pair = async (tls: string, name: string, [from, to]: readonly [string, string]): Promise<void> => {
-    const receiver = mover(to, tls, 'receive', `${name}-receiver`);
-    const writer = mover(from, tls, 'write', name, '4');
-    writer.stdin!.write(`${await lineOf(receiver)}\n`);
-    await lineOf(writer);
-  };
-  await lineOf(startIn(THERE, ['python3', '-c', TALK, 'take']));
-  startIn(HERE, ['python3', '-c', TALK, 'give']);
-  await pair('tcp', 'by-tcp', [HERE, THERE]);
-  await pair('all', 'by-memory', [HERE, HERE]);
-  const serve = start(['serve', '--dir', directory, '--port', '0', '--naming', 'nixl']);
-  const [url] = await serve.says(/http:\S+metrics/);
-  const agents = async (): Promise<readonly ServedAgent[]> =>
-    ((await (await fetch(new URL('/api/v1/agents', url))).json()) as AgentsAnswer<ServedAgent>).agents;
-  const wayOf = async (name: string): Promise<ServedAgent['way']> =>
-    (await agents()).find(({ agent }) => agent === name)?.way;
-  for (const name of ['by-tcp', 'by-memory']) {
-    await until(async () => ((await wayOf(name))?.tx?.kind ?? 'unknown') !== 'unknown');
-  }
-  const [tcp, memory] = [await wayOf('by-tcp'), await wayOf('by-memory')];
-  expect([wayText(tcp!.tx!), wayText(memory!.tx!)]).toEqual(['tcp by eth0', 'neither']);
-  expect(tcp!.tx!.bytesPerByte).toBeGreaterThan(0.95);
-  expect(tcp!.tx!.bytesPerByte).toBeLessThan(1.16);
-  expect(tcp).toMatchObject({ backends: ['UCX'], devices: [], ucxTls: 'tcp', ucxNetDevices: 'all' });
-  expect((await wayOf('by-tcp-receiver'))?.tx).toBeUndefined();
-  const top = await run(['top', '--url', new URL('/metrics', url).href, '--once', '--json']);
-  expect(top.stdout).toContain('"by-tcp"');
-  const { origin } = new URL(url);
-  expect((await run(['list', '--sizes', '--url', origin])).stdout).toMatch(/^by-tcp .* tcp by eth0( few)?$/m);
-  const info = async () =>
-    samplesOf(await scrape(url)).find(
-      ({ name, labels }) => name === 'nixl_agent_info' && labels['agent_name'] === 'by-tcp',
-    );
-  await until(async () => (await info())?.labels['way_tx'] === 'tcp by eth0');
-  await serve.stop();
-});
+test.skipIf(packages === undefined)(
+  'TCP of agents in containers and shared memory of others are told apart',
+  async (context) => {
+    const problem = joinedNamespaces();
+    if (problem !== undefined) return context.skip(`no network namespaces: ${problem}`);
+    const directory = temporaryDirectory();
+    const mover = (namespace: string, tls: string, ...args: string[]): ChildProcess =>
+      startIn(namespace, [...(tls === 'tcp' ? CONTAINER : []), 'python3', PROGRAM, ...args], {
+        PYTHONPATH: packages!.get(NEWEST)!,
+        ...{ NIXL_LOG_LEVEL: 'FATAL', UCX_TLS: tls, UCX_NET_DEVICES: 'all' },
+        ...{ NIXL_TELEMETRY_ENABLE: 'y', NIXL_TELEMETRY_DIR: directory },
+      });
+    const pair = async (tls: string, name: string, [from, to]: readonly [string, string]): Promise<void> => {
+      const receiver = mover(to, tls, 'receive', `${name}-receiver`);
+      const writer = mover(from, tls, 'write', name, '4');
+      writer.stdin!.write(`${await lineOf(receiver)}\n`);
+      await lineOf(writer);
+    };
+    await lineOf(startIn(THERE, ['python3', '-c', TALK, 'take']));
+    startIn(HERE, ['python3', '-c', TALK, 'give']);
+    await pair('tcp', 'by-tcp', [HERE, THERE]);
+    await pair('all', 'by-memory', [HERE, HERE]);
+    const serve = start(['serve', '--dir', directory, '--port', '0', '--naming', 'nixl']);
+    const [url] = await serve.says(/http:\S+metrics/);
+    const agents = async (): Promise<readonly ServedAgent[]> =>
+      ((await (await fetch(new URL('/api/v1/agents', url))).json()) as AgentsAnswer<ServedAgent>).agents;
+    const agentOf = async (name: string): Promise<ServedAgent | undefined> =>
+      (await agents()).find(({ agent }) => agent === name);
+    const wayOf = async (name: string): Promise<ServedAgent['way']> => (await agentOf(name))?.way;
+    for (const name of ['by-tcp', 'by-memory']) {
+      await until(async () => ((await wayOf(name))?.tx?.kind ?? 'unknown') !== 'unknown');
+    }
+    const [tcp, memory] = [await wayOf('by-tcp'), await wayOf('by-memory')];
+    expect([wayText(tcp!.tx!), wayText(memory!.tx!)]).toEqual(['tcp by eth0', 'neither']);
+    // serve sees the process from outside; in the container it is the first one.
+    const { pid } = (await agentOf('by-tcp'))!;
+    expect(readFileSync(`/proc/${pid}/status`, 'utf8')).toMatch(new RegExp(`^NSpid:\\t${pid}\\t1$`, 'm'));
+    expect(tcp!.tx!.bytesPerByte).toBeGreaterThan(0.95);
+    expect(tcp!.tx!.bytesPerByte).toBeLessThan(1.16);
+    expect(tcp).toMatchObject({ backends: ['UCX'], devices: [], ucxTls: 'tcp', ucxNetDevices: 'all' });
+    expect((await wayOf('by-tcp-receiver'))?.tx).toBeUndefined();
+    const top = await run(['top', '--url', new URL('/metrics', url).href, '--once', '--json']);
+    expect(top.stdout).toContain('"by-tcp"');
+    const { origin } = new URL(url);
+    expect((await run(['list', '--sizes', '--url', origin])).stdout).toMatch(/^by-tcp .* tcp by eth0( few)?$/m);
+    const info = async () =>
+      samplesOf(await scrape(url)).find(
+        ({ name, labels }) => name === 'nixl_agent_info' && labels['agent_name'] === 'by-tcp',
+      );
+    await until(async () => (await info())?.labels['way_tx'] === 'tcp by eth0');
+    await serve.stop();
+  },
+);
