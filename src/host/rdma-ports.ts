@@ -14,6 +14,7 @@ export function rdmaPorts(sysDir: string): RdmaPort[] {
   const devices = attempt(() => readdirSync(top).toSorted()) ?? [];
   return devices.flatMap((device) => {
     const numa = Number(textIn(join(top, device, 'device/numa_node')) ?? '-1');
+    const parent = textIn(join(top, device, 'parent'));
     const ports = attempt(() => readdirSync(join(top, device, 'ports')).toSorted()) ?? [];
     return ports.map((port): RdmaPort => {
       const about = (name: string): string | undefined => textIn(join(top, device, 'ports', port, name));
@@ -29,6 +30,7 @@ export function rdmaPorts(sysDir: string): RdmaPort[] {
         ...(gigabits > 0 ? { gigabits } : {}),
         ...(linkLayer === undefined ? {} : { linkLayer }),
         ...(numa >= 0 ? { numaNode: numa } : {}),
+        ...(parent === undefined ? {} : { interface: parent }),
       };
     });
   });

@@ -124,7 +124,13 @@ class Judgement {
       const kind: WayKind = carries.length === 1 ? carries[0]![0] : 'mixed';
       const sure = by.every(([, { carried }]) => carried !== 'likely') ? 'certain' : 'likely';
       const bytesPerByte = by.reduce((sum, [, { ratio }]) => sum + ratio, 0);
-      return { kind, ports: by.flatMap(([, { ports }]) => ports), bytesPerByte, windows, sure };
+      const ports = by.flatMap(([, answer]) => answer.ports);
+      const soft = this.#unseenDevicesOf(agent).find(
+        ({ interface: name }) => name !== undefined && ports.includes(name),
+      );
+      if (soft !== undefined)
+        return unknown(`${soft.interface!} carries its bytes, as TCP or for the RDMA device ${soft.device}`);
+      return { kind, ports, bytesPerByte, windows, sure };
     }
     const open = answers.filter(([, { carried }]) => carried === 'undecided');
     if (open.length > 0) return unknown(undecidedText(open));
@@ -132,13 +138,18 @@ class Judgement {
   }
 
   /** Returns `unknown` if devices or files that could carry the bytes are not visible. */
-  #unseenOf({ devices, filesUnseen }: AgentInWindow, unknown: (why: string) => Seen): Seen | undefined {
-    const { unseenDevices } = this.#windows.at(-1)!;
-    const hidden = unseenDevices.filter((device) => devices === undefined || devices.includes(device));
-    if (hidden.length > 0) return unknown(`the RDMA device ${hidden[0]!} shows no counters here`);
+  #unseenOf(agent: AgentInWindow, unknown: (why: string) => Seen): Seen | undefined {
+    const { devices, filesUnseen } = agent;
+    const [hidden] = this.#unseenDevicesOf(agent);
+    if (hidden !== undefined) return unknown(`the RDMA device ${hidden.device} shows no counters here`);
     if (devices === undefined) return unknown('what its process holds open is not visible');
     if (filesUnseen === true) return unknown('bytes of its files are not visible');
     return undefined;
+  }
+
+  #unseenDevicesOf({ devices }: AgentInWindow): WayWindow['unseenDevices'] {
+    const { unseenDevices } = this.#windows.at(-1)!;
+    return unseenDevices.filter(({ device }) => devices === undefined || devices.includes(device));
   }
 
   #rowOf(id: number): number[] {

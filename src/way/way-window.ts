@@ -28,8 +28,8 @@ export interface WayWindow {
   readonly takenMs: number;
   readonly agents: readonly AgentInWindow[];
   readonly counters: readonly CounterInWindow[];
-  /** RDMA devices of which a port shows no counters. */
-  readonly unseenDevices: readonly string[];
+  /** RDMA devices of which a port shows no counters; `interface`: that which sends its packets, of a device in software. */
+  readonly unseenDevices: readonly { readonly device: string; readonly interface?: string }[];
 }
 
 export function mayCarry({ kind, scope }: CounterInWindow, { id, network, devices }: AgentInWindow): boolean {

@@ -58,6 +58,8 @@ export interface RdmaPort {
   /** `InfiniBand` or `Ethernet`. */
   readonly linkLayer?: string;
   readonly numaNode?: number;
+  /** Interface that sends the packets of a device in software (soft RoCE). */
+  readonly interface?: string;
 }
 
 /** An RDMA port with its bytes, where they are visible. */

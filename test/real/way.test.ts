@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { AgentsAnswer } from '../../src/view/answers/answer.js';
 import type { ServedAgent } from '../../src/view/model/agent-model.js';
 import { wayText } from '../../src/way/way.js';
-import { run, scrape, start, temporaryDirectory, until } from '../cli/command.js';
+import { run, type RunningCommand, scrape, start, temporaryDirectory, until } from '../cli/command.js';
 import { samplesOf } from '../support/page.js';
 import { provideNixl } from './tools.js';
 
@@ -86,48 +86,75 @@ while True:
     talk.sendall(bytes(2 << 20)); time.sleep(random.uniform(0.1, 2))
 `;
 
+/** Agents of NIXL that move bytes, and serve beside them. */
+class Movers {
+  readonly #directory = temporaryDirectory();
+  #serve: RunningCommand | undefined;
+  #url = '';
+
+  /** Moves bytes from a writer `name` to a receiver. `namespaces`: of their networks. `container`: what each is started by. */
+  async pair(
+    name: string,
+    tls: string,
+    namespaces: readonly [string, string],
+    container: readonly string[] = [],
+  ): Promise<void> {
+    const [writer, receiver] = namespaces.map((namespace, i) =>
+      startIn(
+        namespace,
+        [...container, 'python3', PROGRAM, ...(i === 0 ? ['write', name, '4'] : ['receive', `${name}-receiver`])],
+        {
+          PYTHONPATH: packages!.get(NEWEST)!,
+          ...{ NIXL_LOG_LEVEL: 'FATAL', UCX_TLS: tls, UCX_NET_DEVICES: 'all' },
+          ...{ NIXL_TELEMETRY_ENABLE: 'y', NIXL_TELEMETRY_DIR: this.#directory },
+        },
+      ),
+    );
+    writer!.stdin!.write(`${await lineOf(receiver!)}\n`);
+    await lineOf(writer!);
+  }
+
+  /** Starts serve, and returns its address. */
+  async serve(): Promise<string> {
+    this.#serve = start(['serve', '--dir', this.#directory, '--port', '0', '--naming', 'nixl']);
+    [this.#url] = (await this.#serve.says(/http:\S+metrics/)) as unknown as [string];
+    return this.#url;
+  }
+
+  async agentOf(name: string): Promise<ServedAgent | undefined> {
+    const answer = await (await fetch(new URL('/api/v1/agents', this.#url))).json();
+    return (answer as AgentsAnswer<ServedAgent>).agents.find(({ agent }) => agent === name);
+  }
+
+  async stop(): Promise<void> {
+    await this.#serve?.stop();
+  }
+}
+
 test.skipIf(packages === undefined)(
   'TCP of agents in containers and shared memory of others are told apart',
   async (context) => {
     const problem = joinedNamespaces();
     if (problem !== undefined) return context.skip(`no network namespaces: ${problem}`);
-    const directory = temporaryDirectory();
-    const mover = (namespace: string, tls: string, ...args: string[]): ChildProcess =>
-      startIn(namespace, [...(tls === 'tcp' ? CONTAINER : []), 'python3', PROGRAM, ...args], {
-        PYTHONPATH: packages!.get(NEWEST)!,
-        ...{ NIXL_LOG_LEVEL: 'FATAL', UCX_TLS: tls, UCX_NET_DEVICES: 'all' },
-        ...{ NIXL_TELEMETRY_ENABLE: 'y', NIXL_TELEMETRY_DIR: directory },
-      });
-    const pair = async (tls: string, name: string, [from, to]: readonly [string, string]): Promise<void> => {
-      const receiver = mover(to, tls, 'receive', `${name}-receiver`);
-      const writer = mover(from, tls, 'write', name, '4');
-      writer.stdin!.write(`${await lineOf(receiver)}\n`);
-      await lineOf(writer);
-    };
+    const movers = new Movers();
     await lineOf(startIn(THERE, ['python3', '-c', TALK, 'take']));
     startIn(HERE, ['python3', '-c', TALK, 'give']);
-    await pair('tcp', 'by-tcp', [HERE, THERE]);
-    await pair('all', 'by-memory', [HERE, HERE]);
-    const serve = start(['serve', '--dir', directory, '--port', '0', '--naming', 'nixl']);
-    const [url] = await serve.says(/http:\S+metrics/);
-    const agents = async (): Promise<readonly ServedAgent[]> =>
-      ((await (await fetch(new URL('/api/v1/agents', url))).json()) as AgentsAnswer<ServedAgent>).agents;
-    const agentOf = async (name: string): Promise<ServedAgent | undefined> =>
-      (await agents()).find(({ agent }) => agent === name);
-    const wayOf = async (name: string): Promise<ServedAgent['way']> => (await agentOf(name))?.way;
+    await movers.pair('by-tcp', 'tcp', [HERE, THERE], CONTAINER);
+    await movers.pair('by-memory', 'all', [HERE, HERE]);
+    const url = await movers.serve();
     for (const name of ['by-tcp', 'by-memory']) {
-      await until(async () => ((await wayOf(name))?.tx?.kind ?? 'unknown') !== 'unknown');
+      await until(async () => ((await movers.agentOf(name))?.way?.tx?.kind ?? 'unknown') !== 'unknown');
     }
-    const [tcp, memory] = [await wayOf('by-tcp'), await wayOf('by-memory')];
+    const { way: tcp, pid } = (await movers.agentOf('by-tcp'))!;
+    const { way: memory } = (await movers.agentOf('by-memory'))!;
     expect([wayText(tcp!.tx!), wayText(memory!.tx!)]).toEqual(['tcp by eth0', 'neither']);
     // serve sees the process from outside; in the container it is the first one.
-    const { pid } = (await agentOf('by-tcp'))!;
     expect(readFileSync(`/proc/${pid}/status`, 'utf8')).toMatch(new RegExp(`^NSpid:\\t${pid}\\t1$`, 'm'));
     expect(tcp!.tx!.bytesPerByte).toBeGreaterThan(0.95);
     expect(tcp!.tx!.bytesPerByte).toBeLessThan(1.16);
     expect(tcp).toMatchObject({ backends: ['UCX'], devices: [], ucxTls: 'tcp', ucxNetDevices: 'all' });
-    expect((await wayOf('by-tcp-receiver'))?.tx).toBeUndefined();
-    const top = await run(['top', '--url', new URL('/metrics', url).href, '--once', '--json']);
+    expect((await movers.agentOf('by-tcp-receiver'))?.way?.tx).toBeUndefined();
+    const top = await run(['top', '--url', url, '--once', '--json']);
     expect(top.stdout).toContain('"by-tcp"');
     const { origin } = new URL(url);
     expect((await run(['list', '--sizes', '--url', origin])).stdout).toMatch(/^by-tcp .* tcp by eth0( few)?$/m);
@@ -136,6 +163,28 @@ test.skipIf(packages === undefined)(
         ({ name, labels }) => name === 'nixl_agent_info' && labels['agent_name'] === 'by-tcp',
       );
     await until(async () => (await info())?.labels['way_tx'] === 'tcp by eth0');
-    await serve.stop();
+    await movers.stop();
   },
 );
+
+/** Makes an RDMA device in software on `eth0` of a namespace. Returns why that is not possible. */
+function softRoce(namespace: string): string | undefined {
+  spawnSync('modprobe', ['rdma_rxe']);
+  const device = `${namespace}-rxe`.replaceAll('-', '_');
+  const words = ['netns', 'exec', namespace, 'rdma', 'link', 'add', device, 'type', 'rxe', 'netdev', 'eth0'];
+  const { error, status, stderr } = spawnSync('ip', words, { encoding: 'utf8' });
+  if (error !== undefined || status !== 0) return error?.message ?? stderr.trim();
+  onTestFinished(() => void spawnSync('rdma', ['link', 'delete', device]));
+  return undefined;
+}
+
+test.skipIf(packages === undefined)('bytes of soft RoCE, which nothing counts, are not called TCP', async (context) => {
+  const problem = joinedNamespaces() ?? softRoce(HERE) ?? softRoce(THERE);
+  if (problem !== undefined) return context.skip(`no soft RoCE: ${problem}`);
+  const movers = new Movers();
+  await movers.pair('by-roce', 'rc,ud', [HERE, THERE]);
+  await movers.serve();
+  const why = async (): Promise<string | undefined> => (await movers.agentOf('by-roce'))?.way?.tx?.why;
+  await until(async () => /RDMA device/.test((await why()) ?? ''));
+  await movers.stop();
+});

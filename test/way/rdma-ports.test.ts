@@ -19,6 +19,8 @@ test('names ports with state, rate, link layer and NUMA node', () => {
     [`${CARD}/ports/1/rate`]: '400 Gb/sec (4X NDR)',
     [`${CARD}/ports/1/link_layer`]: 'InfiniBand',
     [`${CARD}/ports/2/state`]: '1: DOWN',
+    'infiniband/rxe0/parent': 'eth0',
+    'infiniband/rxe0/ports/1/state': '4: ACTIVE',
     'infiniband/rdmap0s6/device/numa_node': '-1',
     'infiniband/rdmap0s6/ports/1/state': '4: ACTIVE',
     'infiniband/rdmap0s6/ports/1/rate': '5 Gb/sec (1X SDR)',
@@ -27,6 +29,7 @@ test('names ports with state, rate, link layer and NUMA node', () => {
     { name: 'mlx5_0/1', device: 'mlx5_0', isActive: true, gigabits: 400, linkLayer: 'InfiniBand', numaNode: 1 },
     { name: 'mlx5_0/2', device: 'mlx5_0', isActive: false, numaNode: 1 },
     { name: 'rdmap0s6/1', device: 'rdmap0s6', isActive: true, gigabits: 5 },
+    { name: 'rxe0/1', device: 'rxe0', isActive: true, interface: 'eth0' },
   ]);
   expect(rdmaPorts(temporaryDirectory())).toEqual([]);
 });

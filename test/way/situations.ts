@@ -30,7 +30,7 @@ export interface Situation {
   readonly ports: readonly string[];
   /** Other traffic of a port. */
   readonly others?: Readonly<Record<string, Pace>>;
-  readonly unseenDevices?: readonly string[];
+  readonly unseenDevices?: WayWindow['unseenDevices'];
   readonly windows?: number;
 }
 
@@ -240,16 +240,30 @@ const special: Situation[] = [
   {
     name: 'a card without counters',
     ports: [ETH0, LO],
-    unseenDevices: ['mlx5_0'],
+    unseenDevices: [{ device: 'mlx5_0' }],
     others: quiet,
     agents: [one(jittery(400), untold({}))],
   },
   {
     name: 'tcp beside a card without counters',
     ports: [ETH0, LO],
-    unseenDevices: ['mlx5_0'],
+    unseenDevices: [{ device: 'mlx5_0' }],
     others: quiet,
     agents: [one(jittery(400), tcp())],
+  },
+  {
+    name: 'soft RoCE, whose packets an interface sends',
+    ports: [ETH0, LO],
+    unseenDevices: [{ device: 'rxe0', interface: 'eth0' }],
+    others: quiet,
+    agents: [one(jittery(400), untold({ [ETH0]: 1.06 }), { devices: ['rxe0'] })],
+  },
+  {
+    name: 'tcp beside soft RoCE of others',
+    ports: [ETH0, LO],
+    unseenDevices: [{ device: 'rxe0', interface: 'eth0' }],
+    others: quiet,
+    agents: [one(jittery(400), tcp(), { devices: [] })],
   },
   {
     name: 'a process that is not visible',

@@ -122,9 +122,7 @@ export class WayWatch {
       counters: [...counters].flatMap(([key, counter]) =>
         last.counters.has(key) ? [{ ...counter, ...grown(last.counters, sums, key) }] : [],
       ),
-      unseenDevices: this.#ports.list.flatMap(({ device, name }) =>
-        sums.has(keyOf('rdma', device, name)) ? [] : [device],
-      ),
+      unseenDevices: this.#ports.list.filter(({ device, name }) => !sums.has(keyOf('rdma', device, name))),
     });
     this.steady.take(takenMs, new Map(agents.map(({ id }) => [id, this.#judge.of(id)])));
   }
