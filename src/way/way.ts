@@ -1,5 +1,5 @@
 /** By which way an agent's bytes go: shapes and words. Pure; the live page uses this module, too. */
-import { listed, numberText } from '../ground/figures/figure.js';
+import { listed, numberText, percent } from '../ground/figures/figure.js';
 
 /** `neither`: memory of the host or links between GPUs, which no counter shows. */
 export type WayKind = 'tcp' | 'rdma' | 'storage' | 'mixed' | 'neither' | 'unknown';
@@ -109,7 +109,7 @@ export function waysText({ tx, rx }: Ways): string | undefined {
   return `tx ${sent}, rx ${received}`;
 }
 
-/** Returns the way and how it is known, or why it is not: `tcp by eth0: eth0 carried 1.01 bytes for each of its bytes; ...`. */
+/** Returns the way and how it is known, or why it is not: `tcp by eth0: eth0 carried 101% of its bytes; ...`. */
 export function explainedWay(way: Way): string {
   return `${wayText(way) ?? 'unknown'}: ${reasonOfWay(way)}`;
 }
@@ -119,9 +119,6 @@ function reasonOfWay({ kind, why, bytesPerByte, windows, sure, ports }: Way): st
   const seen = `seen in ${numberText(windows)} windows`;
   if (kind === 'neither')
     return `no interface, RDMA port or disk carries its bytes: memory of the host, or links of GPUs; ${seen}`;
-  const ratio =
-    bytesPerByte === undefined
-      ? ''
-      : `${listed(ports)} carried ${numberText(bytesPerByte)} bytes for each of its bytes; `;
+  const ratio = bytesPerByte === undefined ? '' : `${listed(ports)} carried ${percent(bytesPerByte)} of its bytes; `;
   return `${ratio}${seen}${sure === 'likely' ? ', at an even pace, so that other traffic could look alike' : ''}`;
 }

@@ -76,15 +76,13 @@ export function wayFacts({ way = {} }: AgentDetail, ports: readonly HostPort[]):
     ...direction('tx', tx),
     ...direction('rx', rx),
     ...(before.length === 0 ? [] : [['Before', before.join(', ')] as const]),
-    ...(backends === undefined
-      ? []
-      : [['Backends', backends.length === 0 ? 'none in its maps' : `${backends.join(', ')} (its maps)`] as const]),
+    ...(backends === undefined ? [] : [['Backends', `${backends.join(', ') || 'none'} (its maps)`] as const]),
     ...(ucxTls === undefined ? [] : [['UCX_TLS', ucxTls] as const]),
     ...(ucxNetDevices === undefined ? [] : [['UCX_NET_DEVICES', ucxNetDevices] as const]),
     ...(devices === undefined || devices.length === 0
       ? []
       : [['Devices', `${listed(devices, 8)} (open files)`] as const]),
-    ...ports.filter(({ name }) => used.has(name)).map((port) => [port.name, portText(port)] as const),
+    ...ports.filter(({ name }) => used.has(name)).map((port) => [port.name, `${portText(port)} (/sys)`] as const),
   ];
 }
 
