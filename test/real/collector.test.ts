@@ -5,11 +5,19 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type RunningCommand, scrape, start, temporaryDirectory, until, valueOf } from '../cli/command.js';
+import {
+  type RunningCommand,
+  scrape,
+  start,
+  startTransferSource,
+  temporaryDirectory,
+  until,
+  valueOf,
+} from '../cli/command.js';
 import { type Backend, PATIENTLY } from '../servers/backends.js';
 import { TEMPORALITIES } from '../servers/otlp-sums.js';
 import { Agents, storedIn, TRANSFERS } from '../servers/transfers.js';
-import { startCollector, startShippedCollector } from './collector.js';
+import { startCollector, startPrintingCollector, startShippedCollector } from './collector.js';
 import { allDrained } from '../support/live.js';
 import { startOtlpPrometheus } from './prometheus.js';
 import { provideCollector, providePrometheus } from './tools.js';
@@ -110,6 +118,24 @@ describe.skipIf(!isThere)('serve, collector, gateway, Prometheus', () => {
     await agents.finish(working);
     await expect.poll(() => storedIn(backend, total), PATIENTLY).toEqual(agents.written);
     await expectPods(backend, 3);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});
+
+describe.skipIf(!(await provideCollector()))('a collector', () => {
+  it.each(['http/json', 'http/protobuf', 'grpc'])('takes findings as log records by %s', async (protocol) => {
+    const directory = temporaryDirectory();
+    const collector = await startPrintingCollector();
+    const endpoint = protocol === 'grpc' ? `http://${collector.grpcEndpoint}` : collector.endpoint;
+    const flags = ['--exporter', 'otlp', '--otlp-findings', 'on', '--otlp-protocol', protocol];
+    const serve = start(['serve', '--dir', directory, ...flags, '--otlp-endpoint', endpoint]);
+    await serve.says(/exports from/);
+    startTransferSource(['--dir', directory, '--seconds', '0', '--errors', '50']);
+    // On a busy machine serve may have found something else before.
+    const [record] = await collector.server.says(/LogRecord #\d+\n(?:(?!LogRecord #)[^])*Str\(failing\)[^]*?Trace ID/);
+    expect(record).toContain('EventName: nixl.finding.begin');
+    expect(record).toContain('SeverityText: WARN');
+    expect(record).toMatch(/Body: Str\(Transfers fail: agent-0: /);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
   });
 });

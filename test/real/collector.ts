@@ -14,6 +14,14 @@ export interface Collector {
   grpcEndpoint: string;
 }
 
+type Signal = 'metrics' | 'logs';
+
+interface Pipeline {
+  receivers: string[];
+  processors: string[];
+  exporters: string[];
+}
+
 interface Configuration {
   extensions: Record<string, object>;
   receivers: { otlp: { protocols: Record<'grpc' | 'http', { endpoint: string }> } };
@@ -22,18 +30,21 @@ interface Configuration {
   service: {
     extensions: string[];
     telemetry: object;
-    pipelines: { metrics: { receivers: string[]; processors: string[]; exporters: string[] } };
+    pipelines: Partial<Record<Signal, Pipeline>> & { metrics: Pipeline };
   };
 }
 
-/** Starts one with a pipeline from its OTLP receiver. */
-async function start(pipeline: Pick<Configuration, 'processors' | 'exporters'>): Promise<Collector> {
+/** Starts one with a pipeline from its OTLP receiver for each of the signals. */
+async function start(
+  { processors, exporters }: Pick<Configuration, 'processors' | 'exporters'>,
+  signals: readonly Signal[] = ['metrics'],
+): Promise<Collector> {
+  const pipeline = { receivers: ['otlp'], processors: Object.keys(processors), exporters: Object.keys(exporters) };
   const [http, grpc] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
   const server = await Server.start({
     program: 'collector',
     ready: '/',
     args: (directory, address) => {
-      const { processors, exporters } = pipeline;
       const configuration: Configuration = {
         extensions: {
           health_check: { endpoint: address },
@@ -45,9 +56,7 @@ async function start(pipeline: Pick<Configuration, 'processors' | 'exporters'>):
         service: {
           extensions: ['health_check', 'file_storage'],
           telemetry: { metrics: { level: 'none' } },
-          pipelines: {
-            metrics: { receivers: ['otlp'], processors: Object.keys(processors), exporters: Object.keys(exporters) },
-          },
+          pipelines: { metrics: pipeline, ...Object.fromEntries(signals.map((signal) => [signal, pipeline])) },
         },
       };
       const file = path.join(directory, 'collector.yaml');
@@ -95,4 +104,9 @@ export function startShippedCollector(next: string): Promise<Collector> {
       metrics.exporters.map((name) => [name, { ...shipped.exporters[name], endpoint: next, retry_on_failure: RETRY }]),
     ),
   });
+}
+
+/** Starts one that prints what it receives on its standard error. */
+export function startPrintingCollector(): Promise<Collector> {
+  return start({ processors: {}, exporters: { debug: { verbosity: 'detailed' } } }, ['metrics', 'logs']);
 }

@@ -51,6 +51,11 @@ export class Server {
     await this.isReady();
   }
 
+  /** Waits for a text on its standard error. @throws if it ends without saying it */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#running.says(pattern);
+  }
+
   /** Gets JSON. @throws with the answer unless it is a success. */
   async get<T>(where: string, parameters: Record<string, string> = {}): Promise<T> {
     const response = await fetch(`${this.url}${where}?${new URLSearchParams(parameters).toString()}`);
