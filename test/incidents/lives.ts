@@ -99,7 +99,7 @@ export const LIVES: readonly Case[] = [
     maintenance: [{ fromS: AT_S - 10, untilS: 600 }],
   }),
   happens('stops-after-idleness', 'ends', 720, [moves('a', { movesUntilS: AT_S, endsS: 300 }), moves('b')], {
-    notes: ended('a'),
+    notes: [...ended('a'), { kind: 'quiet', agents: ['a'] }],
   }),
   happens('restarts', 'restarts', 420, [moves('a', { endsS: AT_S }), moves('a', { fromS: AT_S + 15 })]),
   happens('clock-back', 'clock', 420, [moves('a'), moves('b')], { clock: { atS: 200, byS: -3600 } }),

@@ -41,6 +41,10 @@ const pausing = (program: Program, perSecond: number): Program => ({
 /** Median of an engine's sizes that grows twelvefold. */
 const growing = aroundAt((t) => (t < ONSET_S ? 2 : 24) * MiB, 0.8);
 const LOCK_STEP: Program = { ...ENGINE, loop: { ms: 10, growth: 0.1, shared: 'tp' } };
+const onOneCard = (open: (t: number) => number): Program => ({
+  ...atRate(5, { size: oneOf(MiB, 4 * MiB, 16 * MiB), asking: { kind: 'closed', open, thinkS: 0.01 } }),
+  link: 'card',
+});
 const churn = (round: number): World =>
   agents(`c${round}0..c${round}1`, {
     ...PROMPT,
@@ -97,4 +101,11 @@ export const WORLDS = {
   W54: agents('b0..b5', { ...PROMPT, noise: (random) => random.around(0.5) }),
   W55: agents('e0..e3', { ...ENGINE, asking: { kind: 'poisson', perSecond: 4, load: (t) => 1.2 + Math.sin(t / 600) } }),
   W57: agents('e0..e3', { ...ENGINE, size: growing, post: posts(5, 0.2, [0.03, 8], [0.5, 16 * KiB]) }),
+  W58: agents('b0..b3', { ...PROMPT, post: posts(1, 0.1, [0.01, 4]) }),
+  W59: agents('m0..m1', { ...PROMPT, inline: { share: 1, bytesPerUs: gigabytes(8), us: 5 } }),
+  W60: [...agents('b0', onOneCard(always(1))), ...agents('c0..c2', onOneCard((t) => (t < ONSET_S ? 1 : 8)))],
+  W61: [...agents('b0..b5', PROMPT), ...agents('n0', { ...ENGINE, size: oneOf(MiB), fromS: 600 })],
+  W62: agents('b0..b3', { ...PROMPT, asking: { kind: 'poisson', perSecond: 12, load: (t) => (t < ONSET_S ? 1 : 2.5) } }),
+  W63: agents('b0..b3', { ...PROMPT, size: (random, t) => (t < 700 || random.uniform() < 0.5 ? random.of(FOUR_SIZES) : 512 * KiB) }),
+  W64: agents('e44..e47', { ...ENGINE, asking: { kind: 'burst', count: () => 12, everyS: 3 } }),
 } satisfies Readonly<Record<string, World>>;

@@ -208,9 +208,8 @@ export class DirectionJudge {
   }
 
   #by(usual: Usual, short: TimeWindow, long: TimeWindow, peers: () => readonly Peer[]): Judged[] {
-    const wasSlow = this.#standing.has('slow-transfers');
-    const byShort = judgeWindow(short, usual, { strictness: SHORT, peers, wasSlow });
-    const byLong = judgeWindow(long, usual, { strictness: LONG, peers, wasSlow });
+    const byShort = judgeWindow(short, usual, { strictness: SHORT, peers });
+    const byLong = judgeWindow(long, usual, { strictness: LONG, peers });
     const kinds = new Map([...byLong, ...byShort].map((one) => [one.kind, one]));
     // The long window still mixes what the short one tells apart: there, the rest of the transfers grew by more.
     const isRest = kinds.has('slow-transfers') && !byShort.some(({ kind }) => kind === 'slow-posts');
@@ -228,7 +227,7 @@ export class DirectionJudge {
         const window = strictness === LONG ? long : short;
         const compared = comparedIn(window, usual);
         if (compared.length < COMMON_CLASSES) return [];
-        const all = judgeWindow(window, usual, { strictness, peers: () => [], wasSlow: false });
+        const all = judgeWindow(window, usual, { strictness, peers: () => [] });
         return all.filter(({ kind }) => kind === 'slow-transfers');
       });
       if (judged.length === 0) return [];

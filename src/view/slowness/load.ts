@@ -38,10 +38,10 @@ interface Slowness {
 export function isBusy(window: TimeWindow, usual: Usual, peersOf: () => readonly Peer[], slowness: Slowness): boolean {
   const { factor } = slowness;
   const own = carriedBy(window, usual);
-  if (carriesAll(own, slowness)) return true;
   const peers = peersOf();
   const slowed = peers.filter((peer) => peer.factor <= factor * ALIKE && peer.factor >= factor / ALIKE);
-  if (slowed.length > 0 && 2 * slowed.length >= peers.length && carriesAll(together(own, peers), slowness)) return true;
+  const sharing = 2 * slowed.length >= peers.length ? peers : [];
+  if (carriesAll(together(own, sharing), slowness)) return true;
   const more = window.flushSize / Math.max(1, usual.flushSize);
   return more >= RISE && factor / more < FLUSH_FACTOR;
 }

@@ -16,8 +16,6 @@ import type { SlowKind } from './slow-facts.js';
 
 /** Suspect transfers: fewer can be slow by chance. */
 const SUSPECTS = 12;
-/** Beside slow posts, of which part of the growth may be, transfers must be this much slower. */
-const BESIDE_POSTS = 4;
 /** Posts, and the time by which they must be longer: below, a context switch would do. */
 const POSTS = 20;
 const POST_GROWTH_US = 5;
@@ -40,8 +38,6 @@ interface Circumstances {
   readonly strictness: Strictness;
   /** Returns the other agents of the host and direction. */
   readonly peers: () => readonly Peer[];
-  /** Found before: it need not be as clear. */
-  readonly wasSlow: boolean;
 }
 
 export function judgeWindow(window: TimeWindow, usual: Usual, circumstances: Circumstances): Judged[] {
@@ -55,7 +51,7 @@ function judgeClasses(
   compared: readonly Compared[],
   window: TimeWindow,
   usual: Usual,
-  { strictness, peers, wasSlow }: Circumstances,
+  { strictness, peers }: Circumstances,
 ): JudgedClasses[] {
   const posts = slowPostsOf(compared, strictness.posts);
   const suspects = suspectsOf(compared, strictness);
@@ -64,7 +60,6 @@ function judgeClasses(
   const factor = medianFactor(suspects);
   // Where the rest of a slow transfer grew by more than its post, that is what to look at.
   const found = foundPosts(posts.filter(isMostlyPost));
-  if (found.length > 0 && !wasSlow && factor < BESIDE_POSTS) return found;
   const kind = isBusy(window, usual, peers, { factor, theta: strictness.transfers }) ? 'busy' : 'slow-transfers';
   return [...found, { kind, factor, classes, ambiguous: suspects.every(({ ambiguous }) => ambiguous) }];
 }

@@ -55,16 +55,20 @@ export function tableOf(incidents: readonly CaseScore[], oddities: readonly Case
 
 /** Lists what was not as the labels say. */
 export function faultsOf(scores: readonly CaseScore[]): string[] {
-  return scores.flatMap(({ name, labels, falseAlarms, missingNotes }) => [
+  return scores.flatMap(({ name, labels, falseAlarms, missingNotes, contradictions }) => [
     ...labels.flatMap((score) => {
       const { kind, agents, byS } = score.label;
       if (isInTime(score)) return [];
       return `${name}: ${kind} of ${agents.join(' ')} ${score.afterS === undefined ? 'missed' : `after ${score.afterS} s, not ${byS}`}`;
     }),
+    ...labels.flatMap(({ label: { kind }, forgotten }) => {
+      return forgotten.map((agent) => `${name}: ${kind} of ${agent} ended before its cause`);
+    }),
     ...falseAlarms.map(
       ({ kind, agent, saidS, sentence }) => `${name}: false alarm at ${saidS} s: ${kind} ${agent} (${sentence})`,
     ),
     ...missingNotes.map((agent) => `${name}: no note about ${agent}`),
+    ...contradictions.map(({ kind, agent, saidS }) => `${name}: ${kind} of ${agent} beside an alarm at ${saidS} s`),
   ]);
 }
 

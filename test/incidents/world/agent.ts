@@ -109,7 +109,8 @@ export class Agent implements Stepped {
     this.#posted++;
     const postUs = this.#postUs(atUs, bytes) * (1 + 19 * coldness);
     if (inline !== undefined && this.random.uniform() < this.#inlineShare(atUs, inline.share)) {
-      const wholeUs = postUs + bytes / inline.bytesPerUs + inline.us;
+      const movedUs = (bytes * this.#times('size', atUs, bytes)) / inline.bytesPerUs;
+      const wholeUs = postUs + movedUs + inline.us;
       const sent = { bytes, postedUs: atUs, postUs: wholeUs, seen, readyUs: atUs + wholeUs };
       this.#agenda.add(sent.readyUs, (nowUs) => this.#see(nowUs, sent));
       return sent.readyUs;
