@@ -92,7 +92,6 @@ export function suspectsOf(all: readonly Compared[], strictness: Strictness): Su
   const told = all.filter((one) => !isBehind(one, all));
   const others = all.filter((one) => !isTailed(one) && !isMostlyPost(one));
   const plain = others.flatMap((one): Suspect[] => {
-    if (one.p10 < theta * one.usualP10) return [];
     const rest = told.filter((other) => other !== one);
     if (rest.length === 0 || (told.length === 1 && isBehind(one, all))) {
       const factor = one.p50 / one.usualP50;
