@@ -159,6 +159,7 @@ export const ODDITIES: readonly Case[] = [
   oddity('o-inline-burst8', 'burst', 'W31', 1080),
   oddity('o-engine-burst16', 'burst', 'W33', 1080),
   oddity('o-size-shift', 'size shift', 'W34', 1080),
+  oddity('o-shift-in-class', 'size shift', 'W65', 1080),
   oddity('o-prompt-shift', 'size shift', 'W35', 1080),
   oddity('o-tiny', 'one size', 'W37', 1080),
   oddity('o-single', 'single agent', 'W6', 1080),

@@ -97,7 +97,7 @@ export const RULES = [
   slowness(
     'growth',
     'larger transfers within a class may take longer',
-    'o-prompt-shift',
+    'o-shift-in-class',
     'const MOST_BYTES = 2;',
     'const MOST_BYTES = 1;',
   ),

@@ -108,4 +108,5 @@ export const WORLDS = {
   W62: agents('b0..b3', { ...PROMPT, asking: { kind: 'poisson', perSecond: 12, load: (t) => (t < ONSET_S ? 1 : 2.5) } }),
   W63: agents('b0..b3', { ...PROMPT, size: (random, t) => (t < 700 || random.uniform() < 0.5 ? random.of(FOUR_SIZES) : 512 * KiB) }),
   W64: agents('e44..e47', { ...ENGINE, asking: { kind: 'burst', count: () => 12, everyS: 3 } }),
+  W65: agents('b0..b1', { ...PROMPT, size: (_, t) => (t < ONSET_S ? 17 : 31) * MiB }),
 } satisfies Readonly<Record<string, World>>;
