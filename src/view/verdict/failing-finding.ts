@@ -22,6 +22,7 @@ export function failingFinding({ agents, takenMs }: VerdictInput): Finding[] {
   failing.sort((a, b) => b.errors.lastMinute - a.errors.lastMinute);
   const [most, mostly] = mostFrequent(failing);
   const { name } = failing[0]!.agent;
+  const count = failing.reduce((sum, { errors }) => sum + errors.count, 0);
   const subject = failing.length === 1 ? name : `${plural(failing.length, 'agent')}, most of all ${name}`;
   return [
     {
@@ -33,6 +34,7 @@ export function failingFinding({ agents, takenMs }: VerdictInput): Finding[] {
       advice: adviceFor(most, failing.length),
       agents: failing.map(({ agent }) => agent.id),
       sinceMs: Math.min(...failing.map(({ errors }) => errors.sinceMs)),
+      size: { value: count, text: plural(count, 'failure') },
     },
   ];
 }

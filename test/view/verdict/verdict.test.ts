@@ -217,7 +217,10 @@ describe('findings', () => {
     expect(texts(input([one, two]))[0]).toContain(
       `2 agents, most of all b: 5.8 errors/s, mostly canceled, since ${SINCE}. The program`,
     );
-    expect(verdictOf(input([one, two])).findings[0]!.agents).toEqual(['b', 'a']);
+    expect(verdictOf(input([one, two])).findings[0]).toMatchObject({
+      agents: ['b', 'a'],
+      size: { value: 174, text: '174 failures' },
+    });
     const mixed = agent('c', {
       txRequests: 1,
       troubles: errors(100, ['not_posted', 8], ['backend', 49], ['mismatch', 43]),
