@@ -161,16 +161,16 @@ export class SlownessJudge {
       const judge = this.#agents.get(id)![direction];
       return moved.has(judge) ? [{ name, judge }] : [];
     });
-    for (const { judge } of judged) judge.judge(() => this.#peersOf(judge, direction), all);
+    let peers: readonly { readonly of: DirectionJudge; readonly peer: Peer | undefined }[] | undefined;
+    const peersOf = (judge: DirectionJudge): Peer[] => {
+      // Of all agents at once: where all are slow, each asks for the others.
+      peers ??= [...this.#agents.values()].map(({ [direction]: of }) => ({ of, peer: of.peer() }));
+      return peers.flatMap(({ of, peer }) => (of === judge || peer === undefined ? [] : [peer]));
+    };
+    for (const { judge } of judged) judge.judge(() => peersOf(judge), all);
     for (const { name, judge } of judged) {
       if (judge.learn()) this.#curves[direction].keep({ agent: name, usual: judge.usual });
     }
-  }
-
-  #peersOf(judge: DirectionJudge, direction: JudgedDirection): Peer[] {
-    return [...this.#agents.values()].flatMap(({ [direction]: other }) =>
-      other === judge ? [] : (other.peer() ?? []),
-    );
   }
 
   #factsOf({ id, name }: JudgedAgent): SlowFact[] {
