@@ -127,7 +127,7 @@ export const INCIDENTS: readonly Case[] = [
   incident('two-on-one', 'two faults', 'W10', 1080, [link('b5', 10), at('post', 'b5', 100, { fromS: 680 })],
     [slow('b5', 32), slowPosts('b5', 60, 680)]),
   incident('slow-and-late', 'slow and late', 'W11', 1080, [link('e3', 20), at('late', 'e3', 5)], slow('e3', 182),
-    'late steps hide the link for the first minutes'),
+    'late steps hide the link: after nine minutes a note takes the place of the alarm'),
   incident('slow-and-late-bench', 'slow and late', 'W10', 1080, [link('b3', 10), at('latency', 'b3', 3000)], slow('b3', 62)),
   incident('new-slow-10', 'slow from birth', 'W15', 1080, link('n0', 10, { fromS: 0 }), slow('n0', 90, 600)),
   incident('new-slow-engine-10', 'slow from birth', 'W16', 1080, link('n0', 10, { fromS: 0 }), slow('n0', 120, 600)),
