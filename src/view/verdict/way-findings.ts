@@ -95,7 +95,7 @@ function farPortFindings(going: readonly Going[], ports: readonly HostPort[]): F
     const far = going.filter((one) => isBy(one.way, port) && one.way.ports.length === 1 && memoryOf(one) !== numaNode);
     if (far.length === 0 || numaNode === undefined) return [];
     const nodes = listed([...new Set(far.map(memoryOf))].map(String));
-    const sentence = `bytes go by ${name} of NUMA node ${numaNode}, and all memory of the host is on node ${nodes}`;
+    const sentence = `bytes go by ${name} of NUMA node ${numaNode}, and the host memory of these agents is on node ${nodes} alone`;
     return noteOf('Far port', far, sentence, 'UCX_NET_DEVICES can name a port of that node.');
   });
 }

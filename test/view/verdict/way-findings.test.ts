@@ -67,7 +67,7 @@ it('says that a port is on another NUMA node than memory', () => {
   const pinned = (id: string, memoryNode: number | undefined, ...names: string[]): AgentModel =>
     agentModel(id, { way: { tx: { ...rdma(), ports: names }, ...(memoryNode !== undefined && { memoryNode }) } });
   expect(sentencesOf([pinned('a', 0, 'mlx5_1/1'), pinned('b', 0, 'mlx5_1/1')], ports)).toEqual([
-    'Far port: 2 agents (a and b): bytes go by mlx5_1/1 of NUMA node 1, and all memory of the host is on node 0',
+    'Far port: 2 agents (a and b): bytes go by mlx5_1/1 of NUMA node 1, and the host memory of these agents is on node 0 alone',
   ]);
   for (const near of [
     pinned('a', 1, 'mlx5_1/1'),
