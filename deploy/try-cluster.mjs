@@ -83,19 +83,21 @@ const PODS = [
     },
   },
 ];
-const AGENTS = 12;
+const AGENTS = 13;
 
 /** Labels of one sample of a text of /metrics. */
 const labelsOf = (line) =>
   Object.fromEntries([...line.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [name, value]));
 
-/** Returns the labels of nixl_agent_info for each agent that a nixl-otel of the DaemonSet reads. */
+/** Returns the labels of nixl_agent_info for each agent in a container that a nixl-otel of the DaemonSet reads. */
 function infos() {
   const pods = get('pods', '--selector', 'app.kubernetes.io/name=nixl-otel').items;
   const pages = pods.map(({ metadata: { name } }) =>
     kubectl(['get', '--raw', `/api/v1/namespaces/${NAMESPACE}/pods/${name}:9464/proxy/metrics`]),
   );
-  return pages.flatMap((page) => page.match(/^nixl_agent_info\{.*/gm) ?? []).map(labelsOf);
+  const all = pages.flatMap((page) => page.match(/^nixl_agent_info\{.*/gm) ?? []).map(labelsOf);
+  // Rings of an earlier run may be there, whose agents have ended.
+  return all.filter((labels) => labels.container_id !== undefined);
 }
 
 /** Containers of the pods with agents, by ID. */
@@ -107,31 +109,29 @@ function containers() {
   return found;
 }
 
-try {
-  execFileSync(KUBECTL, [...FIRST, 'create', 'namespace', NAMESPACE], { stdio: 'inherit' });
-  apply(DAEMON_SET);
-  kubectl(['rollout', 'status', 'daemonset/nixl-otel', `--timeout=${LIMIT_MS / 1000}s`]);
-  apply(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: PODS }));
-  // The links come after the start of a container, and nixl-otel reads them again half a minute later.
-  const named = await until('each agent has the name of a pod', () => {
-    const found = infos();
-    return found.length === AGENTS && found.every(({ pod }) => pod !== undefined) && found;
-  });
-  const expected = containers();
-  let wrong = 0;
-  for (const labels of named.sort((a, b) => (a.agent_name < b.agent_name ? -1 : 1))) {
-    const { agent_name, container_id, namespace, pod, container } = labels;
-    const told = expected.get(container_id);
-    // The kubelet cuts names of links at 255 bytes, `.log` included: less than 12 digits of the ID tell no container.
-    const isTold = told !== undefined && `${told.pod}_${NAMESPACE}_${told.container}-`.length + 12 <= 251;
-    const right =
-      told?.namespace === namespace && told.pod === pod && container === (isTold ? told.container : undefined);
-    if (!right) wrong++;
-    console.log(`${right ? 'right' : 'WRONG'}  ${agent_name}: ${namespace} / ${pod} / ${container ?? '(not told)'}`);
-    if (!right) console.log(`       Kubernetes: ${JSON.stringify(told)} for container ${container_id}`);
-  }
-  console.log(`${named.length} agents, ${wrong} named wrongly`);
-  process.exitCode = wrong === 0 ? 0 : 1;
-} finally {
-  execFileSync(KUBECTL, [...FIRST, 'delete', 'namespace', NAMESPACE, '--wait=false'], { stdio: 'inherit' });
+execFileSync(KUBECTL, [...FIRST, 'create', 'namespace', NAMESPACE], { stdio: 'inherit' });
+process.on('exit', () => execFileSync(KUBECTL, [...FIRST, 'delete', 'namespace', NAMESPACE, '--wait=false']));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+apply(DAEMON_SET);
+kubectl(['rollout', 'status', 'daemonset/nixl-otel', `--timeout=${LIMIT_MS / 1000}s`]);
+apply(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: PODS }));
+// The links come after the start of a container, and nixl-otel reads them again half a minute later.
+const named = await until('each agent has the name of a pod', () => {
+  const found = infos();
+  return found.length === AGENTS && found.every(({ pod }) => pod !== undefined) && found;
+});
+const expected = containers();
+let wrong = 0;
+for (const labels of named.sort((a, b) => (a.agent_name < b.agent_name ? -1 : 1))) {
+  const { agent_name, container_id, namespace, pod, container } = labels;
+  const told = expected.get(container_id);
+  // The kubelet cuts names of links at 255 bytes, `.log` included: less than 12 digits of the ID tell no container.
+  const isTold = told !== undefined && `${told.pod}_${NAMESPACE}_${told.container}-`.length + 12 <= 251;
+  const right =
+    told?.namespace === namespace && told.pod === pod && container === (isTold ? told.container : undefined);
+  if (!right) wrong++;
+  console.log(`${right ? 'right' : 'WRONG'}  ${agent_name}: ${namespace} / ${pod} / ${container ?? '(not told)'}`);
+  if (!right) console.log(`       Kubernetes: ${JSON.stringify(told)} for container ${container_id}`);
 }
+console.log(`${named.length} agents, ${wrong} named wrongly`);
+process.exitCode = wrong === 0 ? 0 : 1;
