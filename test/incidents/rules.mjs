@@ -188,15 +188,8 @@ export const RULES = [
   ),
   slowness(
     'direction-judge',
-    'slow posts wait for slow transfers',
-    'field-1-fast-transport-lost',
-    "'slow-posts': { ...ALARM, sayAfterMs: 12_000 }",
-    "'slow-posts': ALARM",
-  ),
-  slowness(
-    'direction-judge',
     'beside slow transfers, no other cause is named',
-    'field-7-few-and-huge',
+    'field-21-slow-by-a-flush-a-minute',
     '>= PATIENCE[kind].sayAfterMs && !isHidden;',
     '>= PATIENCE[kind].sayAfterMs;',
   ),

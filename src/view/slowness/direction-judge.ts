@@ -28,8 +28,7 @@ const ALARM: Patience = { sayAfterMs: 0, holdMs: 20_000 };
 const NOTE: Patience = { sayAfterMs: 120_000, holdMs: 120_000 };
 const PATIENCE: Readonly<Record<SlowKind, Patience>> = {
   'slow-transfers': ALARM,
-  // A slow link with longer posts shows these first: posts are a smaller part of the times.
-  'slow-posts': { ...ALARM, sayAfterMs: 12_000 },
+  'slow-posts': ALARM,
   'late-completion': NOTE,
   busy: NOTE,
   // Found once.
