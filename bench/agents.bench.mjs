@@ -1,4 +1,4 @@
-/** What agents pay for being read: CPU time of the same agents, not read, read by serve, and below `nixl-otel run`. */
+/** CPU time of the same agents: not read, read by serve, and below `nixl-otel run`. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -96,7 +96,7 @@ function infos() {
     kubectl(['get', '--raw', `/api/v1/namespaces/${NAMESPACE}/pods/${name}:9464/proxy/metrics`]),
   );
   const all = pages.flatMap((page) => page.match(/^nixl_agent_info\{.*/gm) ?? []).map(labelsOf);
-  // Rings of an earlier run may be there, whose agents have ended.
+  // An earlier run may have left rings: their agents have ended, and have no container.
   return all.filter((labels) => labels.container_id !== undefined);
 }
 

@@ -163,7 +163,7 @@ export class SlownessJudge {
     });
     let peers: readonly { readonly of: DirectionJudge; readonly peer: Peer | undefined }[] | undefined;
     const peersOf = (judge: DirectionJudge): Peer[] => {
-      // Of all agents at once: where all are slow, each asks for the others.
+      // Asks all agents once: where all are slow, each needs the others.
       peers ??= [...this.#agents.values()].map(({ [direction]: of }) => ({ of, peer: of.peer() }));
       return peers.flatMap(({ of, peer }) => (of === judge || peer === undefined ? [] : [peer]));
     };
